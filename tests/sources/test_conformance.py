@@ -2,6 +2,7 @@
 
 import base64
 import json
+import sys
 
 import pytest
 
@@ -10,6 +11,7 @@ from deep_research.data import Found
 from deep_research.errors import Blocked, ConfigError, NotFound, RateLimited, SourceError
 from deep_research.ports import ApiResponse
 from deep_research.sources import FAMILIES, api_rates, api_sources, source_rows, variables
+from deep_research.sources._api_answers import Declaration
 from tests.sources.answers import Call, ScriptedClient, answer, bodies, opened, options_of, searched, secret
 
 OVER_HTTP = sorted(name for name, kind in api_sources().items() if kind.over_http)
@@ -52,6 +54,25 @@ async def test_documents_are_whole_and_their_headings_are_where_they_say(name):
         assert document.text.strip()
         for heading in document.headings:
             assert document.text[heading.start :].lstrip("#").startswith(f" {heading.title}")
+
+
+async def test_no_long_answer_is_read_on_the_event_loop(name):
+    answers = {word: answer(body.rstrip() + b" " * 70_000) for word, body in bodies(name, "one").items()}
+    source = opened(name, ScriptedClient(answers))
+    long = []
+
+    def look(frame, event, _argument):
+        if event == "call" and frame.f_code in (json.loads.__code__, Declaration.xml_of.__func__.__code__):
+            given = frame.f_locals.get("s") or frame.f_locals["response"].body
+            long.extend([name] * (len(given) > 70_000))
+
+    sys.setprofile(look)
+    try:
+        result = await source.search(QUERY, limit=5)
+    finally:
+        sys.setprofile(None)
+    assert len(result.found) == 1
+    assert not long
 
 
 async def test_nothing_found_is_an_empty_result(name):

@@ -46,7 +46,8 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     for status in (400, 401, 403, 404, 409, 413, 421, 422, 429, 503)
 }
 _PIECE, _HISTORY_CHARS = 400, 4_000
-_ResponseId = Annotated[str, InPath(pattern=r"^resp_[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")]
+_RESPONSE_ID = r"^resp_[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"
+_ResponseId = Annotated[str, InPath(pattern=_RESPONSE_ID)]
 _FORMS = {"text/event-stream": {}, "application/json": {}}
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {"description": "The answer, or server-sent events", "content": _FORMS}
@@ -96,7 +97,7 @@ class ResponseRequest(BaseModel):
     input: str | ListOf[ChatMessage] = Field(min_length=1, max_length=_MOST_CHARS)
     background: bool = False
     stream: bool = False
-    previous_response_id: str | None = Field(None, max_length=90)
+    previous_response_id: str | None = Field(None, pattern=_RESPONSE_ID)
 
 
 def conversation(messages: list[ChatMessage]) -> tuple[str, list[Message]]:

@@ -40,8 +40,13 @@ class GitHubSource(ApiSource[DatedOptions]):
         kind, parse = _SEARCHES[self.name]
         response = await self._get(f"/search/{kind}", {"q": asked, "per_page": min(limit, 100)})
         found = await read_answer(parse, response)
-        is_cut = self.object_of(response).get("incomplete_results") is True
+        is_cut = await read_answer(is_cut_short, response)
         return result(found, [self._gap(f"search at {self.name}", "GitHub stopped searching before the end")] * is_cut)
+
+
+def is_cut_short(response: ApiResponse) -> bool:
+    """Return whether GitHub has stopped a search before its end. Raises SourceError."""
+    return GitHubSource.object_of(response).get("incomplete_results") is True
 
 
 class GitHubRepositoriesSource(GitHubSource):

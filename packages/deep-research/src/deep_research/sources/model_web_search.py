@@ -34,7 +34,7 @@ class ModelSearch(ApiSource[Options]):
         wanted, unwanted = self.options.include_domains, self.options.exclude_domains
         found = await read_answer(parse, response)
         found = [one for one in found if (not wanted or _is_of(one, wanted)) and not _is_of(one, unwanted)]
-        return SearchResult(found=tuple(found[:limit]), usage=usage_of(response))
+        return SearchResult(found=tuple(found[:limit]), usage=await read_answer(usage_of, response))
 
 
 def _is_of(page: Found, domains: Iterable[str]) -> bool:

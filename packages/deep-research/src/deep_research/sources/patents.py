@@ -133,7 +133,7 @@ class EpoSource(ApiSource[DatedOptions]):
                 headers = {"accept": "application/json", "authorization": f"Basic {basic(self._key())}"}
                 address, form = f"{self._base()}/auth/accesstoken", {"grant_type": "client_credentials"}
                 response = await self._client.request("POST", address, form=form, headers=headers)
-                self._token, seconds = parse_token(response)
+                self._token, seconds = await read_answer(parse_token, response)
                 self._valid_until = datetime.now(UTC) + timedelta(seconds=seconds) - _MARGIN
         return await self._get(path, params)
 

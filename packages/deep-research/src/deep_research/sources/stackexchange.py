@@ -8,7 +8,7 @@ from pydantic import Field
 
 from deep_research import registry
 from deep_research.concurrency import SYSTEM_CLOCK
-from deep_research.data import Gap, SearchResult
+from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import RateLimited, SourceError
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts, read_answer, result
@@ -50,13 +50,12 @@ class StackExchangeSource(ApiSource[StackExchangeOptions]):
         params["fromdate"] = unix_seconds(options.since) if options.since else ""
         params["todate"] = unix_seconds(options.until) + 86_399 if options.until else ""
         response = await self._call("/search/advanced", params)
-        items = self.list_of(response, "items")
-        answered = ";".join(item.text("question_id") for item in items if item.get("answer_count"))
-        answers, gaps = Answers(), list[Gap]()
+        answered = await read_answer(parse_answered, response)
+        answers, gaps = None, list[Gap]()
         try:
             if answered:
                 path = f"/questions/{answered}/answers"
-                answers = parse_answers(await self._call(path, {"sort": "votes", "pagesize": 100}))
+                answers = await self._call(path, {"sort": "votes", "pagesize": 100})
         except SourceError as error:
             gaps.append(self._gap("answers to questions", error))
         found = await read_answer(parse_questions, response, options.site, answers)
@@ -73,9 +72,20 @@ class StackExchangeSource(ApiSource[StackExchangeOptions]):
             if wait > 0:
                 await SYSTEM_CLOCK.sleep(wait)
             response = await self._get(path, own | dict(params))
-            pause = self.object_of(response, "items").number("backoff") or 0
+            pause = await read_answer(parse_backoff, response)
             self._resumes_at = SYSTEM_CLOCK.monotonic() + pause
         return response
+
+
+def parse_backoff(response: ApiResponse) -> int:
+    """Return the seconds to wait before the next call, 0 for none. Raises SourceError."""
+    return StackExchangeSource.object_of(response, "items").number("backoff") or 0
+
+
+def parse_answered(response: ApiResponse) -> str:
+    """Return the ids of the questions that have answers, as the API takes them. Raises SourceError."""
+    items = StackExchangeSource.list_of(response, "items")
+    return ";".join(item.text("question_id") for item in items if item.get("answer_count"))
 
 
 def parse_answers(response: ApiResponse) -> Answers:
@@ -89,14 +99,20 @@ def parse_answers(response: ApiResponse) -> Answers:
     return by_question
 
 
+def parse_questions(
+    response: ApiResponse, site: str = "stackoverflow", answers: ApiResponse | None = None
+) -> list[Found]:
+    """Return the questions of a search, each with what the second answer of the API has to it. Raises SourceError."""
+    return _questions(response, site, parse_answers(answers) if answers is not None else Answers())
+
+
 @StackExchangeSource.parser("items")
-def parse_questions(item: Record, site: str = "stackoverflow", answers: Answers | None = None) -> Item | None:
-    """Return a question of a search, with its `answers`."""
+def _questions(item: Record, site: str, answers: Answers) -> Item | None:
     own, posts = item.number("question_id"), DocumentBuilder()
     if own is None:
         return None
     _write_post(posts, "Question", item)
-    for answer in (answers or {}).get(own, ()):
+    for answer in answers.get(own, ()):
         kind = "Accepted answer" if answer.get("is_accepted") is True else "Answer"
         about = join_parts(", ", _author(answer), answer.date("creation_date") or "")
         _write_post(posts, f"{kind} ({about}; {answer.number('score') or 0} votes)", answer)

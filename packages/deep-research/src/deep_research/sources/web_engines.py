@@ -14,7 +14,7 @@ from deep_research.errors import Blocked, NotFound, RateLimited, Unreachable, Un
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiOptions, ApiSource, Pace, join_parts, read_answer, result
 from deep_research.sources._api_answers import Record
-from deep_research.sources._record_documents import distinct, line
+from deep_research.sources._record_documents import distinct, line, snippet
 from deep_research.sources._web import LEAST_EXCERPT, Page, WebOptions, page_key, page_of, sited
 
 _SUMMARY_CHARS = 60
@@ -382,7 +382,7 @@ class SearxngSource(ApiSource[WebOptions]):
         params = {"q": sited(query, self.options), "format": "json", "language": self.options.language}
         response = await self._get("/search", params)
         found = await read_answer(parse_searxng, response)
-        failed = _failed_engines(self.object_of(response, "results"))
+        failed = await read_answer(parse_failed_engines, response)
         return result(found, [self._gap("some engines of searxng", failed)] if failed else [])
 
 
@@ -410,9 +410,14 @@ def parse_searxng(entry: Record) -> Page:
     return page_of(entry, title=titles, url=urls, excerpt="content", published=dates, author="author")
 
 
+def parse_failed_engines(response: ApiResponse) -> str:
+    """Return the engines that have not answered, each with its reason. Raises SourceError."""
+    return _failed_engines(SearxngSource.object_of(response, "results"))
+
+
 def _failed_engines(answer: Record) -> str:
     failed = answer.items("unresponsive_engines")[:_MAX_ENGINES]
-    return ", ".join(": ".join(Record(one).texts()) for one in failed)
+    return snippet(", ".join(": ".join(Record(one).texts()) for one in failed))
 
 
 class TavilySource(ApiSource[WebOptions]):

@@ -9,7 +9,18 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from deep_research.concurrency import side_by_side
-from deep_research.data import FOREIGN, Assignment, Claim, Findings, Move, Problem, Turn, Verdict, Verification
+from deep_research.data import (
+    FOREIGN,
+    Assignment,
+    Claim,
+    Findings,
+    Move,
+    Problem,
+    Reckoning,
+    Turn,
+    Verdict,
+    Verification,
+)
 from deep_research.errors import LimitReached, ModelError
 from deep_research.events import Verified
 from deep_research.i18n.catalog import gap_from, verdict_of
@@ -204,7 +215,8 @@ async def judge_claims(
     batches = await asyncio.to_thread(lambda: list(_batches([c for c in claims if c.passages], ctx.library)))
     rows = await side_by_side(_judged(ctx, batch, told, question, stand) for batch in batches)
     problems = [p for row in rows for p in row.problems]
-    reckoned = [p for row in rows for p in _reckoned_wrong(row, claims)]
+    reckonings = [reckoning for row in rows for reckoning in row.reckonings]
+    reckoned = await asyncio.to_thread(_reckoned_wrong, reckonings, claims)
     known = {p.claim for p in problems}
     return Findings(
         judged=tuple(key for row in rows for key in row.judged),
@@ -356,15 +368,17 @@ def _chart_problems(text: str, library: Library) -> list[Problem]:
     return problems
 
 
-def _reckoned_wrong(found: Findings, claims: Sequence[Claim]) -> Iterator[Problem]:
-    """Yield reckoned figures that arithmetic does not bear out."""
+def _reckoned_wrong(reckonings: Sequence[Reckoning], claims: Sequence[Claim]) -> list[Problem]:
+    """Return the reckoned figures that arithmetic does not bear out."""
     texts = {claim.id: claim.text for claim in claims}
-    for reckoning in found.reckonings:
+    wrong: list[Problem] = []
+    for reckoning in reckonings:
         value = evaluate(reckoning.expression)
         if value is not None and not agrees(reckoning.quote, value):
             told = f"{reckoning.expression} = {value:f}, not {reckoning.quote}"
             quote = texts.get(reckoning.claim, reckoning.quote)
-            yield Problem(quote=quote, kind="inconsistent", problem=told, claim=reckoning.claim, by="code")
+            wrong.append(Problem(quote=quote, kind="inconsistent", problem=told, claim=reckoning.claim, by="code"))
+    return wrong
 
 
 def _placed(problems: Sequence[Problem], claims: Sequence[Claim], text: str, library: Library) -> list[Problem]:
