@@ -5,12 +5,14 @@ import re
 from collections import Counter
 from typing import Any, get_type_hints
 
+import pytest
 from click.testing import CliRunner
 
 from claimcheck.language import detect
 from deep_research import build_deep_research_graph, run_deep_research
 from deep_research.api import open_run
 from deep_research.data import Report, Section
+from deep_research.errors import NeedsAnswer
 from deep_research.events import (
     Analyzed,
     Discovered,
@@ -310,3 +312,10 @@ def b15(s: Scenes) -> None:
     assert len(asked) == 1
     assert not [event for event in kept.of(SectionStarted) if event.attempt > 1]
     assert kept.report.answered
+    for said in (["no"], ["hm", "hm"]):
+        answer, asked = answering(*said)
+        with s.playing() as provider, pytest.raises(NeedsAnswer) as ended:
+            s.run(COMPARE, answer=answer, confirm_review=True)
+        assert len(asked) == len(said)
+        assert ended.value.run_id
+        assert not [call for call in provider.calls if step_of(call.request) == "write"] if provider else True

@@ -242,7 +242,7 @@ class Asked(Noun):
     review.
 
     `options` can be chosen by number, and free text is always allowed. What is not `required` is taken as
-    confirmed where nobody can be asked.
+    confirmed where nobody can be asked. What is `held` the user wants left as it is: it is asked in a later sitting.
     """
 
     kind: Literal["clarify", "plan", "review"] = "clarify"
@@ -251,6 +251,7 @@ class Asked(Noun):
     missing_info: str = ""
     brief: Brief | None = None
     required: bool = True
+    held: bool = False
 
 
 SteerKind = Literal["remark", "drop", "add", "finish"]

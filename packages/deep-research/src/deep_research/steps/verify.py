@@ -22,6 +22,7 @@ from deep_research.text.token_count import estimate_tokens
 from deep_research.verification.arithmetic import agrees, evaluate
 from deep_research.verification.chart_points import chart_problems, read_charts
 from deep_research.verification.citations import citations, cited_ids
+from deep_research.verification.opening import wrong_length
 from deep_research.verification.statement_flags import Flag, flags_of
 from deep_research.verification.statements import Statement, plain_text, split_statements
 
@@ -226,6 +227,9 @@ def _noticed(
         _of_code(claim, flag.said) for claim, flag in noticed if flag.is_sure or (not is_judged and _is_telling(flag))
     ]
     told = {key: said for key, found in flags.items() if (said := [f.said for f in found if _is_telling(f)])}
+    is_ours = is_judged and text and ctx.settings.workflow not in FOREIGN
+    if length := wrong_length(text, assignment.brief.language) if is_ours else "":
+        sure.append(Problem(quote="", kind="unclear", problem=length, by="code"))
     return [*sure, *_chart_problems(text, ctx.library)], told
 
 
@@ -406,7 +410,7 @@ async def verify_changes(
     ids = {old.id: c.id for c in claims if (old := known.get((c.text, c.passages))) is not None}
     changed = [c for c in claims if (c.text, c.passages) not in known]
     stand = await asyncio.to_thread(_as_they_stand, changed, text)
-    judging = judge_claims(ctx, assignment, changed, text if changed else "", stand)
+    judging = judge_claims(ctx, assignment, changed, text, stand)
     if first and before.reading:
         reading = (*before.reading, Turn(remarks=(_AGAIN.format(text=clean_own(text)),)))
         judged, seen = await side_by_side([judging, examine(ctx, assignment, first, reading)])
@@ -414,7 +418,8 @@ async def verify_changes(
         judged, seen = await judging, Findings()
 
     def merge() -> tuple[Verification, int]:
-        kept = [_carried(p, ids, text) for p in before.problems]
+        measured = {problem.problem for problem in judged.problems}
+        kept = [_carried(p, ids, text, measured) for p in before.problems]
         told = {problem.problem for problem in kept}
         same = {id(c): old.verdict for c in claims if (old := known.get((c.text, c.passages))) is not None}
         stand = [c.model_copy(update={"verdict": same.get(id(c), c.verdict)}) for c in claims]
@@ -427,8 +432,10 @@ async def verify_changes(
     return found
 
 
-def _carried(problem: Problem, ids: Mapping[str, str], text: str) -> Problem:
-    """Return a problem in a revised text: one whose statement, or whose words, are gone counts as revised."""
+def _carried(problem: Problem, ids: Mapping[str, str], text: str, measured: Collection[str]) -> Problem:
+    """Return a problem in a revised text: revised is one whose statement or words are gone, or that is not `measured`."""
     gone = problem.claim not in ids if problem.claim else bool(problem.quote) and problem.quote not in text
     outcome = "revised" if gone and problem.outcome == "open" else problem.outcome
+    if problem.by == "code" and not problem.quote and outcome != "rejected":
+        outcome = "open" if problem.problem in measured else "revised"
     return problem.model_copy(update={"claim": ids.get(problem.claim, ""), "outcome": outcome})

@@ -14,6 +14,7 @@ from deep_research.reasoners.model.passage_views import in_reading_order, passag
 from deep_research.reasoners.model.researching import trimmed
 from deep_research.text.prompt_fencing import clean, clean_own
 from deep_research.text.token_count import estimate_tokens
+from deep_research.verification.opening import asked_length
 
 LOOKUPS, REVISION_LOOKUPS = 12, 6
 """Calls by which a writer may look up what the notes leave open, and what a verifier has found."""
@@ -119,7 +120,6 @@ class Writing(ModelReasonerBase):
         """
         research, is_whole = self._research_of(assignment, library, budget)
         brief, language = assignment.brief, assignment.brief.language
-        by_signs = language in _CHARACTER_LANGUAGES
         standing = self._render(
             "write",
             question=" ".join(clean(assignment.question.text).split()),
@@ -127,7 +127,7 @@ class Writing(ModelReasonerBase):
             language=language_name(language),
             style=phrase("writing_style", language),
             length=self._length(assignment),
-            opening=f"100 to 200 {'characters' if by_signs and language != 'ko' else 'words'}",
+            opening=asked_length(language),
             lookups=LOOKUPS,
             has_appendix=self._settings.depth != "brief",
             output_format=assignment.analysis.output_format,
