@@ -314,8 +314,6 @@ def b15(s: Scenes) -> None:
     assert kept.report.answered
     for said in (["no"], ["hm", "hm"]):
         answer, asked = answering(*said)
-        with s.playing() as provider, pytest.raises(NeedsAnswer) as ended:
+        with s.playing(), pytest.raises(NeedsAnswer):
             s.run(COMPARE, answer=answer, confirm_review=True)
         assert len(asked) == len(said)
-        assert ended.value.run_id
-        assert not [call for call in provider.calls if step_of(call.request) == "write"] if provider else True

@@ -56,7 +56,9 @@ async def test_b15_neither_a_no_nor_what_names_nothing_researches_or_writes(tmp_
         waiting = await bench.ask("How do the Alpha and the Beta engine differ?")
         begun, first = len(waiting.of(SectionStarted)), waiting.interrupts[0]
         assert not first["held"]
-        told = [(await bench.answer(said)).interrupts[0] for said in ("no", "look for 2 more sources", "hm", "아니요", "hm")]
+        told = [
+            (await bench.answer(said)).interrupts[0] for said in ("no", "look for 2 more sources", "hm", "아니요", "hm")
+        ]
         assert [asked["held"] for asked in told] == [True, False, True, True, False]
         assert told[0]["question"].endswith(first["question"])
         assert told[1]["question"].startswith("Not done: “look for 2 more sources”")

@@ -120,7 +120,7 @@ def test_b8_an_opening_much_longer_or_shorter_than_asked_goes_back_to_its_writer
         return Reply(data={"edits": [{"problems": [1], "old": old, "new": new}], "rejected": []})
 
     text = f"# Engines\n\n{TRUE} {many}\n\n## Details\n\nIt was built in 1999 by Rolf Maier in Graz. [{{Alpha}}]"
-    report = scene.quickly(playing(write=writing(text), revise=revise)).report
+    report = scene.research(playing(write=writing(text), revise=revise)).report
     assert told == [("342", "words"), ("12", "words")]
     assert [(p.by, p.kind, p.outcome) for p in report.problems] == [("code", "unclear", "revised")] * 2
 

@@ -7,11 +7,19 @@ from deep_research.verification.opening import wrong_length
 
 @pytest.mark.parametrize(
     ("language", "unit", "least", "most"),
-    [("en", "word ", 75, 250), ("ko", "낱말 ", 75, 250), ("zh", "字", 75, 250), ("ja", "字", 75, 250), ("zh", "vLLM、", 75, 250)],
+    [
+        ("en", "word ", 75, 250),
+        ("ko", "낱말 ", 75, 250),
+        ("zh", "字", 75, 250),
+        ("ja", "字", 75, 250),
+        ("zh", "vLLM、", 75, 250),
+    ],
 )
 def test_b8_openings_are_counted_as_their_language_is(language: str, unit: str, least: int, most: int) -> None:
     def said(count: int) -> str:
-        return wrong_length(f"# T\n\n{unit * count}[s1p2]\n\n| a | b |\n|---|---|\n| c | d |\n\n## S\n\nBody.", language)
+        return wrong_length(
+            f"# T\n\n{unit * count}[s1p2]\n\n| a | b |\n|---|---|\n| c | d |\n\n## S\n\nBody.", language
+        )
 
     assert [said(count) for count in (least, most)] == ["", ""]
     assert f"has {least - 1} " in said(least - 1)

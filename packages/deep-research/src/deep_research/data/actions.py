@@ -13,6 +13,8 @@ from deep_research.data.noun import Noun
 ActionName = Literal["search", "open", "think", "research_complete", "conduct_research", "call_tool", "unknown"]
 LIBRARY = "library"
 """The place of a search in what the run has read already."""
+LOOKUPS, REVISION_LOOKUPS = 12, 6
+"""Calls by which a writer, or a verifier in each reading, may look things up, and a writer in a round of revision."""
 
 
 class Action(Noun):

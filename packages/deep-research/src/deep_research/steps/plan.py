@@ -90,17 +90,14 @@ def _with_focus(sections: Sequence[Section], points: Sequence[str], question: Qu
         nearest = max(range(len(planned)), key=lambda n: (len(terms & spoken[n]), -len(planned[n].focus)))
         near = planned[nearest]
         topic = question.text if len(question.text) <= _TOPIC_CHARS else near.title
-        own = point if terms & asked else f"{topic} {point}"
-        if terms <= asked:
-            own = next((query for query in near.queries if query not in near.focus), "")
+        further = next((query for query in near.queries if query not in near.focus), "")
+        own = further if terms <= asked else point if terms & asked else f"{topic} {point}"
         place, query = next(fitting, (nearest, own))
         order.append(place)
         focus = tuple(dict.fromkeys(filter(None, (*planned[place].focus, query))))
         planned[place] = planned[place].model_copy(update={"focus": focus})
-    by_point = [planned[place] for place in dict.fromkeys(order)]
-    for place, section in zip(sorted(set(order)), by_point, strict=True):
-        planned[place] = section
-    return tuple(planned)
+    by_point = dict(zip(sorted({*order}), dict.fromkeys(order), strict=True))
+    return tuple(planned[by_point.get(n, n)] for n in range(len(planned)))
 
 
 async def analyze(ctx: RunContext, question: Question, decision: Decision | None = None) -> QueryAnalysis:

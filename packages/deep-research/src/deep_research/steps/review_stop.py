@@ -7,14 +7,13 @@ from deep_research.conversation.replies import confirms, pick_options, rejects
 from deep_research.data import Asked, Section, SectionReview
 from deep_research.i18n.catalog import join_list, phrase
 
-_NUMBERS = re.compile(r"\d{1,2}")
 _LISTED = re.compile(r"(?:[^\W\d]+\s*[:：]?\s*)?\d{1,2}(?:\s*[,，、&]\s*\d{1,2})*(?=\s*(?:$|[:：.,，。;；]))")
 """Numbers at the beginning, with a word before them at most: "again: 2, 3", "2: its noise", no "3 more sources"."""
 
 
 def _choices(sections: Sequence[Section], rows: Mapping[str, SectionReview]) -> list[Sequence[Section]]:
     """Return what may be researched again, by option: nothing (the report), all weak sections, each section."""
-    weak = _weak(sections, rows)
+    weak = [s for s in sections if (row := rows.get(s.title)) is not None and row.status != "sufficient"]
     return [(), *([weak] if len(weak) > 1 else []), *([section] for section in sections)]
 
 
@@ -49,7 +48,7 @@ def wanted_sections(
     if not numbers and (named := [s for s in sections if s.title.casefold() in said.casefold()]):
         return [_pending(section, said) for section in named]
     if not numbers and (listed := _LISTED.match(said)):
-        numbers = [int(n) for n in _NUMBERS.findall(listed[0])]
+        numbers = [int(n) for n in re.findall(r"\d+", listed[0])]
     if not numbers or not all(0 < n <= len(choices) for n in numbers):
         return None
     words = said if listed and any(map(str.isalpha, said)) else ""
@@ -65,10 +64,6 @@ def ask_again(asked: Asked, before: Asked, said: str, language: str) -> Asked:
     unread = f"“{said.strip()[:80]}”: {phrase('plan_not_understood', language)}"
     told = phrase("review_held", language) if held else phrase("plan_problems", language, problems=unread)
     return asked.model_copy(update={"question": f"{told}\n{asked.question}", "held": held})
-
-
-def _weak(sections: Sequence[Section], rows: Mapping[str, SectionReview]) -> list[Section]:
-    return [s for s in sections if (row := rows.get(s.title)) is not None and row.status != "sufficient"]
 
 
 def _pending(section: Section, said: str) -> Section:

@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from deep_research.concurrency import side_by_side
-from deep_research.data import FOREIGN, Assignment, Claim, Findings, Move, Problem, Turn, Verdict, Verification
+from deep_research.data import FOREIGN, LOOKUPS, Assignment, Claim, Findings, Move, Problem, Turn, Verdict, Verification
 from deep_research.errors import LimitReached, ModelError
 from deep_research.events import Verified
 from deep_research.i18n.catalog import gap_from, verdict_of
@@ -26,8 +26,6 @@ from deep_research.verification.opening import wrong_length
 from deep_research.verification.statement_flags import Flag, flags_of
 from deep_research.verification.statements import Statement, plain_text, split_statements
 
-LOOKUPS = 12
-"""Calls by which the verifier may look things up in each reading."""
 _AGAIN = """The writer has written the report anew:
 
 <report>
@@ -227,8 +225,9 @@ def _noticed(
         _of_code(claim, flag.said) for claim, flag in noticed if flag.is_sure or (not is_judged and _is_telling(flag))
     ]
     told = {key: said for key, found in flags.items() if (said := [f.said for f in found if _is_telling(f)])}
-    is_ours = is_judged and text and ctx.settings.workflow not in FOREIGN
-    if length := wrong_length(text, assignment.brief.language) if is_ours else "":
+    # The answer to a quick question, or to one about a report, is as short as it can be; a foreign report has no sections.
+    is_report = is_judged and len(assignment.sections) > 1
+    if length := wrong_length(text, assignment.brief.language) if is_report else "":
         sure.append(Problem(quote="", kind="unclear", problem=length, by="code"))
     return [*sure, *_chart_problems(text, ctx.library)], told
 

@@ -5,9 +5,8 @@ import re
 from claimcheck.language import CJK
 from deep_research.verification.statements import split_statements
 
-_LEAST, _MOST = 100, 200
-_TOLERANCE = 0.25
-"""Share by which an opening may be shorter or longer before anything is said."""
+_LEAST, _MOST, _TOLERANCE = 100, 200, 0.25
+"""The share is by which an opening may be shorter or longer before anything is said."""
 _SIGNS = re.compile(f"[{CJK}]|[^\\W{CJK}]+")
 """Characters, a Latin word or a number as one."""
 

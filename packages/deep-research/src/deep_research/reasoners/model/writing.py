@@ -3,7 +3,19 @@
 from collections.abc import Sequence
 
 from claimcheck.language import language_name
-from deep_research.data import FOREIGN, Assignment, Edit, ModelMessage, Move, Problem, Revision, ToolSpec, Turn
+from deep_research.data import (
+    FOREIGN,
+    LOOKUPS,
+    REVISION_LOOKUPS,
+    Assignment,
+    Edit,
+    ModelMessage,
+    Move,
+    Problem,
+    Revision,
+    ToolSpec,
+    Turn,
+)
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library
 from deep_research.reasoners.model.answers import ReviseAnswer
@@ -16,8 +28,6 @@ from deep_research.text.prompt_fencing import clean, clean_own
 from deep_research.text.token_count import estimate_tokens
 from deep_research.verification.opening import asked_length
 
-LOOKUPS, REVISION_LOOKUPS = 12, 6
-"""Calls by which a writer may look up what the notes leave open, and what a verifier has found."""
 _WORDS = {"brief": "400 to 700", "standard": "1,800 to 3,000", "deep": "5,000 to 9,000"}
 _SIGNS = {"brief": "1,200 to 2,200", "standard": "4,000 to 6,500", "deep": "14,000 to 24,000"}
 _CHARACTER_LANGUAGES = ("zh", "ja", "ko")
