@@ -1,8 +1,6 @@
 """The nouns of a research, frozen. Import them from here."""
 
 from deep_research.data.actions import LIBRARY as LIBRARY
-from deep_research.data.actions import LOOKUPS as LOOKUPS
-from deep_research.data.actions import REVISION_LOOKUPS as REVISION_LOOKUPS
 from deep_research.data.actions import Action as Action
 from deep_research.data.actions import Found as Found
 from deep_research.data.actions import Observation as Observation

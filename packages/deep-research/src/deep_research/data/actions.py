@@ -11,10 +11,8 @@ from deep_research.data.model_calls import Usage
 from deep_research.data.noun import Noun
 
 ActionName = Literal["search", "open", "think", "research_complete", "conduct_research", "call_tool", "unknown"]
-LIBRARY = "library"
-"""The place of a search in what the run has read already."""
-LOOKUPS, REVISION_LOOKUPS = 12, 6
-"""Calls by which a writer, or a verifier in each reading, may look things up, and a writer in a round of revision."""
+LIBRARY, LOOKUPS, REVISION_LOOKUPS = "library", 12, 6
+"""The place of a search in what was read already; look-ups of a writer or verifier, and of a writer in a revision."""
 
 
 class Action(Noun):

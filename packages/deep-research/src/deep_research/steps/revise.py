@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from deep_research.data import REVISION_LOOKUPS, Assignment, Edit, Move, Problem, Revision, Turn, Verification
+from deep_research.data import Assignment, Edit, Move, Problem, Revision, Turn, Verification
+from deep_research.data.actions import REVISION_LOOKUPS
 from deep_research.errors import LimitReached, MalformedOutput, ModelError
 from deep_research.events import Revised
 from deep_research.i18n.catalog import gap_from, gap_of

@@ -9,7 +9,8 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from deep_research.concurrency import side_by_side
-from deep_research.data import FOREIGN, LOOKUPS, Assignment, Claim, Findings, Move, Problem, Turn, Verdict, Verification
+from deep_research.data import FOREIGN, Assignment, Claim, Findings, Move, Problem, Turn, Verdict, Verification
+from deep_research.data.actions import LOOKUPS
 from deep_research.errors import LimitReached, ModelError
 from deep_research.events import Verified
 from deep_research.i18n.catalog import gap_from, verdict_of
@@ -51,15 +52,13 @@ def claims_of(text: str, library: Library, *, is_quoted: bool = False) -> list[C
     claims: list[Claim] = []
     found = split_statements(text)
     for number, statement in enumerate(_of_places(found, text) if is_quoted else found, 1):
-        known = tuple(
-            dict.fromkeys(key for cited in statement.passages for key in _existing(cited, statement, library))
-        )
+        known = (key for cited in statement.passages for key in _existing(cited, statement, library))
         kind = "fact" if statement.passages else "own"
         claims.append(
             Claim(
                 id=f"c{number}",
                 text=statement.text,
-                passages=known,
+                passages=tuple(dict.fromkeys(known)),
                 kind=kind,
                 verdict=verdict_of("own", "own_reasoning") if kind == "own" else verdict_of("unverified", "not_judged"),
                 where=" › ".join(filter(None, (statement.where, " | ".join(statement.header)))),
@@ -225,9 +224,9 @@ def _noticed(
         _of_code(claim, flag.said) for claim, flag in noticed if flag.is_sure or (not is_judged and _is_telling(flag))
     ]
     told = {key: said for key, found in flags.items() if (said := [f.said for f in found if _is_telling(f)])}
-    # The answer to a quick question, or to one about a report, is as short as it can be; a foreign report has no sections.
-    is_report = is_judged and len(assignment.sections) > 1
-    if length := wrong_length(text, assignment.brief.language) if is_report else "":
+    # A quick question, or one about a report, has one section and is answered in short; a foreign report has none.
+    is_long = is_judged and len(assignment.sections) > 1
+    if length := wrong_length(text, assignment.brief.language) if is_long else "":
         sure.append(Problem(quote="", kind="unclear", problem=length, by="code"))
     return [*sure, *_chart_problems(text, ctx.library)], told
 
@@ -432,7 +431,7 @@ async def verify_changes(
 
 
 def _carried(problem: Problem, ids: Mapping[str, str], text: str, measured: Collection[str]) -> Problem:
-    """Return a problem in a revised text: revised is one whose statement or words are gone, or that is not `measured`."""
+    """Return a problem in a revised text: revised is one whose statement or words are gone, or not `measured` again."""
     gone = problem.claim not in ids if problem.claim else bool(problem.quote) and problem.quote not in text
     outcome = "revised" if gone and problem.outcome == "open" else problem.outcome
     if problem.by == "code" and not problem.quote and outcome != "rejected":

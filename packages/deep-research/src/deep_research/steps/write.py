@@ -9,7 +9,8 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from claimcheck.language import detect, language_name
-from deep_research.data import LOOKUPS, Assignment, Brief, Decision, Move, QueryAnalysis, Question, Section, Turn
+from deep_research.data import Assignment, Brief, Decision, Move, QueryAnalysis, Question, Section, Turn
+from deep_research.data.actions import LOOKUPS
 from deep_research.errors import LimitReached, ModelError, ModelRateLimited, ProviderDown
 from deep_research.events import ReportPiece
 from deep_research.i18n.catalog import gap_from, gap_of, phrase

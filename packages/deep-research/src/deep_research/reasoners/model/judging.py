@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from deep_research.data import LOOKUPS, Assignment, Claim, Disagreement, Findings, Move, Part, Problem, Reckoning, Turn
+from deep_research.data import Assignment, Claim, Disagreement, Findings, Move, Part, Problem, Reckoning, Turn
+from deep_research.data.actions import LOOKUPS
 from deep_research.data.noun import copy_fields
 from deep_research.ports import Library
 from deep_research.reasoners.model.answers import CompareAnswer, ExamineAnswer, JudgeAnswer

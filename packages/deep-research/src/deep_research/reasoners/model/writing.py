@@ -3,19 +3,8 @@
 from collections.abc import Sequence
 
 from claimcheck.language import language_name
-from deep_research.data import (
-    FOREIGN,
-    LOOKUPS,
-    REVISION_LOOKUPS,
-    Assignment,
-    Edit,
-    ModelMessage,
-    Move,
-    Problem,
-    Revision,
-    ToolSpec,
-    Turn,
-)
+from deep_research.data import FOREIGN, Assignment, Edit, ModelMessage, Move, Problem, Revision, ToolSpec, Turn
+from deep_research.data.actions import LOOKUPS, REVISION_LOOKUPS
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library
 from deep_research.reasoners.model.answers import ReviseAnswer
