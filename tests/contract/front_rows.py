@@ -199,6 +199,15 @@ def a12(s: Scenes) -> None:
         ((section, query),) = {(at, query) for at, query in queries if query.endswith(point)}
         (made,) = [one for one in ran.report.sections if one.title == section]
         assert query in made.searched
+    if s.has_model:  # what is found stands in the order of the points, and words of the question are a point as well
+        outline = {"Service life": ["service life"], "History": ["engine history"], "Noise": ["noise at night"]}
+        outline |= {"Loud engines": ["decibel"], "Price": ["Alpha engine price", "Beta engine price"]}
+        judged = start("Know the engines", "Beta price", *points[1:], "loud", refined_question=question)
+        with s.playing(Player({question: judged}, sections=outline, at_once=(1, 0))):
+            ran = s.run(question)
+        told = {one.title: one.searched for one in ran.report.sections}
+        assert [*told] == ["Price", "History", "Noise", "Service life", "Loud engines"]
+        assert told == {title: tuple(queries) for title, queries in outline.items()}
 
 
 def a13(s: Scenes) -> None:

@@ -5,12 +5,14 @@ import re
 from collections import Counter
 from typing import Any, get_type_hints
 
+import pytest
 from click.testing import CliRunner
 
 from claimcheck.language import detect
 from deep_research import build_deep_research_graph, run_deep_research
 from deep_research.api import open_run
 from deep_research.data import Report, Section
+from deep_research.errors import NeedsAnswer
 from deep_research.events import (
     Analyzed,
     Discovered,
@@ -298,7 +300,8 @@ def b14(s: Scenes) -> None:
 
 def b15(s: Scenes) -> None:
     titles = ENGINES if s.has_model else ()
-    answer, asked = answering("more about the Beta engine: its noise", "write")
+    wish = "more about the Beta engine: its noise" if s.has_model else "2: the noise of the Beta engine"
+    answer, asked = answering(wish, "write")
     with s.playing():
         ran = s.run(COMPARE, answer=answer, confirm_review=True)
     assert [one.kind for one in asked] == ["review", "review"]
@@ -310,3 +313,8 @@ def b15(s: Scenes) -> None:
     assert len(asked) == 1
     assert not [event for event in kept.of(SectionStarted) if event.attempt > 1]
     assert kept.report.answered
+    for said in (["no"], ["hm", "hm"]):
+        answer, asked = answering(*said)
+        with s.playing(), pytest.raises(NeedsAnswer):
+            s.run(COMPARE, answer=answer, confirm_review=True)
+        assert len(asked) == len(said)

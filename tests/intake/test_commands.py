@@ -44,6 +44,17 @@ def test_a6_a_rejected_plan_has_its_own_exit_code_and_stays_rejected(docs: str, 
     assert RunFolder(own_state, run).load().status == "declined"
 
 
+def test_b15_after_a_no_to_the_review_the_run_waits_and_says_how_to_go_on(docs: str, own_state: Path) -> None:
+    waiting = told(QUESTION, "--docs", docs, "--confirm-review", "--quiet")
+    run = next((own_state / "runs").iterdir()).name
+    refused = told("resume", run, "--answer", "no")
+    assert (waiting.code, refused.code) == (4, 4)
+    assert "no report is written" in refused.err
+    assert f"deep-research resume {run} --answer" in refused.err
+    assert not (own_state / "runs" / run / "report.md").exists()
+    assert told("resume", run, "--answer", "yes").code == 0
+
+
 def test_a10_a_broken_template_is_named(docs: str, own_state: Path) -> None:
     (own_state / "templates").mkdir(parents=True)
     (own_state / "templates" / "mine.toml").write_text("name = ", "utf-8")

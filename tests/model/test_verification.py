@@ -65,7 +65,7 @@ def test_the_judge_finds_the_slip_and_only_the_writer_s_edits_change_the_text(sc
     assert edits == list(report.edits)
     assert _bare(_body(report)) == _bare(text)
     assert SLIP not in report.report
-    assert all(claim.stands for claim in report.claims)
+    assert all(claim.stands for claim in report.claims if claim.passages)
     assert "°" not in report.report
 
 
@@ -105,6 +105,24 @@ def test_what_still_fails_after_two_rounds_carries_the_mark_and_its_reason(scene
     ]
     assert ["3,000 rpm" in said for said in judged] == [True, False, False]
     assert all("frozen lakes" in said for said in judged)
+
+
+def test_b8_an_opening_much_longer_or_shorter_than_asked_goes_back_to_its_writer(scene: Scene) -> None:
+    """Code counts and says so, in each round anew; the writer changes the text."""
+    told: list[tuple[str, str]] = []
+    many = " ".join(f"Point {n} is told here." for n in range(66))
+    few = " ".join(f"Point {n} is told here." for n in range(20))
+    rounds = iter([(f" {many}", ""), ("## Details", f"{few}\n\n## Details")])
+
+    def revise(request: Request) -> Reply:
+        told.extend(re.findall(r"has (\d+) (\w+); asked were 100 to 200", request["messages"][-1]["text"]))
+        old, new = next(rounds)
+        return Reply(data={"edits": [{"problems": [1], "old": old, "new": new}], "rejected": []})
+
+    text = f"# Engines\n\n{TRUE} {many}\n\n## Details\n\nIt was built in 1999 by Rolf Maier in Graz. [{{Alpha}}]"
+    report = scene.research(playing(write=writing(text), revise=revise)).report
+    assert told == [("342", "words"), ("12", "words")]
+    assert [(p.by, p.kind, p.outcome) for p in report.problems] == [("code", "unclear", "revised")] * 2
 
 
 def test_a_contradicted_statement_that_its_writer_keeps_stays_marked_and_is_a_gap(scene: Scene) -> None:

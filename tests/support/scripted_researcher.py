@@ -236,8 +236,9 @@ class ScriptedResearcher:
             opening += f" {SLIP} [{_ID.findall(every[0])[0]}]"
         language = detect(" ".join(every)) if every else "en"
         body = [f"## {title}\n\n{_paragraphs(said)}" for title, said in notes if said]
-        end = {"zh": "结论", "ko": "결론", "ja": "結論"}.get(language, "Conclusion")
-        return Reply(text="\n\n".join(["# A scripted report", opening, *body, f"## {end}\n\n{' '.join(every[-2:])}"]))
+        end, way_on = _ENDS.get(language, _ENDS["en"])
+        parts = ["# A scripted report", opening, way_on, *body, f"## {end}\n\n{' '.join(every[-2:])}"]
+        return Reply(text="\n\n".join(parts))
 
     def _judge(self, request: Request) -> dict[str, Any]:
         known = {shown.id: shown.text for shown in passages_in(request)}
@@ -309,6 +310,13 @@ class ScriptedResearcher:
         }
 
 
+_ENDS = {
+    "en": ("Conclusion", f"This order was chosen for the reader{', who decides by it' * 17}."),
+    "zh": ("结论", f"以下各节按读者决定时的顺序排列{'，先后由此而定' * 10}。"),
+    "ja": ("結論", f"以下の各節は読者が決める順に並ぶ{'、後先はこれで決まる' * 8}。"),
+    "ko": ("결론", f"다음 절은 독자가 정하는 순서로 놓인다{', 앞뒤 차례는 이것으로 정한다' * 17}."),
+}
+"""Titles of the last section, and a sentence of the writer's own that makes an opening as long as one is asked to be."""
 _FILL = "What follows from this is left to the writer, who has all of the notes. " * 3
 
 

@@ -179,7 +179,7 @@ def _busy(run_id: str) -> errors.RunBusy:
 
 
 def _digest(asked: Asked) -> str:
-    return hashlib.sha256(safe_noun(asked).model_dump_json().encode()).hexdigest()
+    return hashlib.sha256(safe_noun(asked).model_dump_json(exclude={"held"}).encode()).hexdigest()
 
 
 async def work(

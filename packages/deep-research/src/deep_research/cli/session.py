@@ -137,7 +137,7 @@ class Session:
 
     def _answer_to(self, run: Run, asked: Asked) -> str:
         """Return what the user answers. Raises Exit when the user cannot be asked, or does not answer."""
-        if not self._can_ask():
+        if asked.held or not self._can_ask():
             say_asked(asked)
             echo_wrapped(f'Answer with: deep-research resume {run.id} --answer "…"', err=True)
             raise Exit(EXIT_NEEDS_ANSWER)

@@ -121,7 +121,7 @@ def say_asked(asked: Asked) -> None:
 
 def _how(asked: Asked) -> str:
     if asked.kind == "review":
-        return "(1 or Enter writes the report; numbers or titles of sections, or a remark, research them again)"
+        return "(1 or Enter writes the report; numbers or titles of sections research them again; no: later)"
     if asked.kind == "plan":
         return "(a number, a change in words, /edit for your editor; Enter confirms; Ctrl-C stops)"
     number = "a number or " if asked.options else ""

@@ -11,8 +11,8 @@ from deep_research.data.model_calls import Usage
 from deep_research.data.noun import Noun
 
 ActionName = Literal["search", "open", "think", "research_complete", "conduct_research", "call_tool", "unknown"]
-LIBRARY = "library"
-"""The place of a search in what the run has read already."""
+LIBRARY, LOOKUPS, REVISION_LOOKUPS = "library", 12, 6
+"""The place of a search in what was read already; look-ups of a writer or verifier, and of a writer in a revision."""
 
 
 class Action(Noun):

@@ -238,11 +238,10 @@ class Part(Noun):
 
 
 class Asked(Noun):
-    """What a run waits for the user to say: a clarification, yes, no or changes to a plan (`brief`), or what follows a
-    review.
+    """What a run waits for: a clarification, yes, no or changes to a plan (`brief`), or what follows a review.
 
     `options` can be chosen by number, and free text is always allowed. What is not `required` is taken as
-    confirmed where nobody can be asked.
+    confirmed where nobody can be asked. What is `held` the user wants left as it is: it is asked in a later sitting.
     """
 
     kind: Literal["clarify", "plan", "review"] = "clarify"
@@ -251,6 +250,7 @@ class Asked(Noun):
     missing_info: str = ""
     brief: Brief | None = None
     required: bool = True
+    held: bool = False
 
 
 SteerKind = Literal["remark", "drop", "add", "finish"]

@@ -9,13 +9,12 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
-from deep_research.data import LIBRARY, Action, Brief, QueryAnalysis, Section, Turn
+from deep_research.data import LIBRARY, Action, Turn
 from deep_research.events import Planned, StageStarted
 from deep_research.graph.final_report import final_report
 from deep_research.graph.graph_state import AgentState
-from deep_research.graph.plan_nodes import analysis_update
+from deep_research.graph.plan_nodes import one_section
 from deep_research.graph.researcher import build_researcher, task_for
-from deep_research.i18n.catalog import phrase
 from deep_research.run_context.context import RunContext
 from deep_research.steps import follow_up, search
 
@@ -27,14 +26,8 @@ async def understand(state: AgentState, runtime: Runtime[RunContext]) -> Command
     if decision.next_action == "CANNOT_DO":
         return Command(goto=END, update={"decision": decision, "final_report": decision.reasoning})
     text = decision.refined_question
-    title = phrase("answer", asked.language)
-    section = Section(title=title, description=text, subject=text, queries=(text,), attempts=1)
-    update = {
-        "decision": decision.model_copy(update={"assumptions": (*state["assumptions"], *decision.assumptions)}),
-        "brief": Brief(title=text, objective=text, question=text, language=asked.language, sections=(section,)),
-        "sections": [section],
-        **analysis_update(QueryAnalysis(query_type="general", output_format="prose")),
-    }
+    assumed = decision.model_copy(update={"assumptions": (*state["assumptions"], *decision.assumptions)})
+    update = {"decision": assumed, **one_section(asked.language, text, subject=text)}
     return Command(goto="recall", update=update)
 
 

@@ -12,7 +12,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from deep_research.conversation.replies import pick_options
-from deep_research.data import QueryAnalysis
+from deep_research.data import Brief, QueryAnalysis, Section
 from deep_research.events import Planned, RunDeclined, StageStarted
 from deep_research.graph.clarify import clarify_then
 from deep_research.graph.graph_state import AgentState, Node
@@ -28,6 +28,15 @@ def analysis_update(analysis: QueryAnalysis) -> dict[str, Any]:
     """Return the state's keys of an analysis, and of a discovery before it begins."""
     told = analysis.model_dump(include={"query_type", "output_format"})
     return {"analysis": analysis, **told, "discovered_items": [], "discovery_complete": False, "discovery_summary": ""}
+
+
+def one_section(language: str, text: str, **more: Any) -> dict[str, Any]:
+    """Return the state's keys of a question that is researched as it stands, as one section with `more` fields."""
+    title = phrase("answer", language)
+    section = Section(title=title, description=text, queries=(text,), attempts=1, **more)
+    brief = Brief(title=text, objective=text, question=text, language=language, sections=(section,))
+    analysis = QueryAnalysis(query_type="general", output_format="prose")
+    return {"brief": brief, "sections": [section], **analysis_update(analysis)}
 
 
 async def analyze_question(state: AgentState, ctx: RunContext) -> dict[str, Any]:

@@ -10,39 +10,24 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
-from deep_research.data import Brief, Decision, QueryAnalysis, Section
+from deep_research.data import Decision
 from deep_research.events import Planned, StageStarted
 from deep_research.graph.final_report import final_report
 from deep_research.graph.graph_state import AgentState
-from deep_research.graph.plan_nodes import analysis_update
+from deep_research.graph.plan_nodes import one_section
 from deep_research.graph.researcher import build_researcher, task_for
-from deep_research.i18n.catalog import phrase
 from deep_research.run_context.context import RunContext
 
 
 async def answer_plan(state: AgentState, runtime: Runtime[RunContext]) -> Command[str]:
     """Send the question to one researcher as it stands."""
     ctx, question = runtime.context, state["question"]
-    section = Section(
-        title=phrase("answer", question.language),
-        description=question.text,
-        queries=(question.text,),
-        attempts=1,
-        is_whole=True,
-    )
-    brief = Brief(title=question.text, objective=question.text, language=question.language, sections=(section,))
+    update = one_section(question.language, question.text, is_whole=True)
+    (section,) = update["sections"]
     ctx.emit(StageStarted(stage="research"))
-    ctx.emit(Planned(title=brief.title, sections=(section.title,)))
-    return Command(
-        goto=Send("researcher", task_for(section, brief, ctx.settings)),
-        update={
-            "brief": brief,
-            "sections": [section],
-            "whole": section,
-            "decision": Decision(next_action="START_RESEARCH", confidence=1.0, goal=question.text),
-            **analysis_update(QueryAnalysis(query_type="general", output_format="prose")),
-        },
-    )
+    ctx.emit(Planned(title=question.text, sections=(section.title,)))
+    update |= {"whole": section, "decision": Decision(next_action="START_RESEARCH", confidence=1.0, goal=question.text)}
+    return Command(goto=Send("researcher", task_for(section, update["brief"], ctx.settings)), update=update)
 
 
 def build_quick() -> StateGraph[AgentState, RunContext, Any, Any]:

@@ -1,7 +1,7 @@
 """Run a compiled graph from its start or last checkpoint to its end, with the user's answers in between.
 
 A node asks with `ask_user`, which interrupts the graph (LangGraph's `interrupt`); the value of the interrupt is
-`{"kind": "clarify" | "plan", "question", "options", "missing_info", "plan", "required"}`, where `plan` (the brief as
+`{"kind": "clarify" | "plan" | "review", "question", "options", "missing_info", "plan", "required", "held"}`, where `plan` (the brief as
 data) is there for plans only. The caller resumes the graph with the answer as one string.
 """
 
@@ -80,7 +80,8 @@ async def drive(
     # Without input the graph goes on from its checkpoint; writes that were stored after it are applied, not made again.
     given: Any = None if state.created_at is not None else start
     if state.interrupts:
-        given = Command(resume=await ask(asked_of(state.interrupts[0].value)))
+        asked = asked_of(state.interrupts[0].value).model_copy(update={"held": False})  # this is a later sitting
+        given = Command(resume=await ask(asked))
     return await answer_questions(graph, given, config, ask, context=ctx, durability="sync")
 
 

@@ -117,9 +117,10 @@ async def review_sections(
 async def confirm_review(state: AgentState) -> Command[Literal["plan_sections", "final_report"]]:
     """Show the review; write the report, or research the sections again that the user names."""
     sections, rows = state["sections"], state.get("section_reviews", {})
-    asked = review_stop.question_of(sections, rows, state["brief"].language)
-    answer = review_stop.answer_of(ask_user(asked), asked)
-    wanted = review_stop.wanted_sections(answer, sections, rows)
+    language = state["brief"].language
+    now = asked = review_stop.question_of(sections, rows, language)
+    while (wanted := review_stop.wanted_sections(said := ask_user(now), asked, sections, rows)) is None:
+        now = review_stop.ask_again(asked, now, said, language)
     if not wanted:
         # What the review has sent back by itself stays as it is: the user wants the report.
         held = [s.model_copy(update={"status": "completed"}) for s in sections if s.status == "pending"]

@@ -195,7 +195,7 @@ async def ask_user(asked: Asked, answer: Answer | None, run_id: str = "") -> str
     """Return what the user answers; "" where nobody is there and nothing need be known. Raises NeedsAnswer."""
     if answer is None and not asked.required:
         return ""
-    given = answer(asked) if answer else None
+    given = answer(asked) if answer and not asked.held else None
     reply = await given if inspect.isawaitable(given) else given
     if reply is None:
         raise NeedsAnswer(asked.question, run_id=run_id, options=asked.options, asked=asked)

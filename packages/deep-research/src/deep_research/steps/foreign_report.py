@@ -44,8 +44,6 @@ _TITLE = re.compile(r"^#{1,2} ++(.*[^ #\n])[ #]*$", re.MULTILINE)
 _TITLE_CHARS = 150
 _RAISED = re.compile(r"<sup>(\d{1,3})</sup>")
 """What is raised and cites nothing: m²."""
-
-
 _Cited = tuple[Statement, Mapping[str, Sequence[str]]]
 """A statement, and for each reference that it cites the passages that it is held against; by "" where it cites none."""
 

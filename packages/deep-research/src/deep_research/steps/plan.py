@@ -54,7 +54,9 @@ async def plan(
     apart = _told_apart(brief.sections)
     if left_out := ", ".join(s.title for s in apart[most:]):
         ctx.report_gap(gap_of("plan", "plan_cut", most=str(most), left_out=left_out))
-    sections = _with_focus(apart[:most], decision, question)
+    # Without a model all points are words of the question, of which each section has its own.
+    points = decision.research_focus if ctx.reasoner.info.is_language_model else ()
+    sections = _with_focus(apart[:most], points, question)
     brief = brief.model_copy(update={"sections": sections, "question": question.text, "terms": terms})
     ctx.emit(Planned(title=brief.title, sections=tuple(s.title for s in brief.sections)))
     return brief
@@ -73,24 +75,29 @@ def _told_apart(sections: Sequence[Section]) -> list[Section]:
     return list(known.values())
 
 
-def _with_focus(sections: Sequence[Section], decision: Decision, question: Question) -> tuple[Section, ...]:
-    """Return the sections with a search for each focus point: a query of theirs that has its words, or one of its own.
+def _with_focus(sections: Sequence[Section], points: Sequence[str], question: Question) -> tuple[Section, ...]:
+    """Return the sections with a search for each focus point, and those of points in the order of their first points.
 
-    Points that are words of the question were searched for before the plan.
+    It is a query of theirs that has its words, or one of its own; for a point that is words of the question, which was
+    searched for before the plan, a further query of the nearest section. A section without a point stays at its place.
     """
     planned, asked = list(sections), set(content_terms(question.text))
-    for point in decision.research_focus:
+    order: list[int] = []
+    for point in points if planned else ():
         terms = set(content_terms(point))
-        if not planned or terms <= asked:
-            continue
         fitting = ((n, q) for n, s in enumerate(planned) for q in s.queries if terms <= set(content_terms(q)))
         spoken = [set(content_terms(f"{s.title} {s.description}")) for s in planned]
         nearest = max(range(len(planned)), key=lambda n: (len(terms & spoken[n]), -len(planned[n].focus)))
-        topic = question.text if len(question.text) <= _TOPIC_CHARS else planned[nearest].title
-        place, query = next(fitting, (nearest, point if terms & asked else f"{topic} {point}"))
-        focus = tuple(dict.fromkeys([*planned[place].focus, query]))
+        near = planned[nearest]
+        topic = question.text if len(question.text) <= _TOPIC_CHARS else near.title
+        further = next((query for query in near.queries if query not in near.focus), "")
+        own = further if terms <= asked else point if terms & asked else f"{topic} {point}"
+        place, query = next(fitting, (nearest, own))
+        order.append(place)
+        focus = tuple(dict.fromkeys(filter(None, (*planned[place].focus, query))))
         planned[place] = planned[place].model_copy(update={"focus": focus})
-    return tuple(planned)
+    by_point = dict(zip(sorted({*order}), dict.fromkeys(order), strict=True))
+    return tuple(planned[by_point.get(n, n)] for n in range(len(planned)))
 
 
 async def analyze(ctx: RunContext, question: Question, decision: Decision | None = None) -> QueryAnalysis:

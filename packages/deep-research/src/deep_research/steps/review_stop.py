@@ -7,12 +7,13 @@ from deep_research.conversation.replies import confirms, pick_options, rejects
 from deep_research.data import Asked, Section, SectionReview
 from deep_research.i18n.catalog import join_list, phrase
 
-_NUMBERS = re.compile(r"\d+")
+_LISTED = re.compile(r"(?:[^\W\d]+\s*[:：]?\s*)?\d{1,2}(?:\s*[,，、&]\s*\d{1,2})*(?=\s*(?:$|[:：.,，。;；]))")
+"""Numbers at the beginning, with a word before them at most: "again: 2, 3", "2: its noise", no "3 more sources"."""
 
 
 def _choices(sections: Sequence[Section], rows: Mapping[str, SectionReview]) -> list[Sequence[Section]]:
     """Return what may be researched again, by option: nothing (the report), all weak sections, each section."""
-    weak = _weak(sections, rows)
+    weak = [s for s in sections if (row := rows.get(s.title)) is not None and row.status != "sufficient"]
     return [(), *([weak] if len(weak) > 1 else []), *([section] for section in sections)]
 
 
@@ -30,35 +31,39 @@ def question_of(sections: Sequence[Section], rows: Mapping[str, SectionReview], 
     return Asked(kind="review", question="\n".join(lines), options=(phrase("opt_report", language), *again))
 
 
-def wanted_sections(answer: str, sections: Sequence[Section], rows: Mapping[str, SectionReview]) -> list[Section]:
+def wanted_sections(
+    answer: str, asked: Asked, sections: Sequence[Section], rows: Mapping[str, SectionReview]
+) -> list[Section] | None:
     """Return the sections to research again, pending, with the user's words as notes; none for the report.
 
-    An answer names them by title, or by the numbers of the options ("again: 2, 3"); one that names none is a remark on the
-    weak ones, or on all.
+    An answer names them by title, or by the numbers of the options ("again: 2, 3"). None for one that wants neither: a
+    no, or what names nothing; what was researched is not researched again for it.
     """
     said = answer.strip()
-    if confirms(said) or rejects(said):
+    if confirms(said) or (len(said) > 1 and said.casefold() in asked.options[0].casefold()):
         return []
-    named = [s for s in sections if s.title.casefold() in said.casefold()]
-    choices = _choices(sections, rows)
-    numbers = [] if named else [int(n) for n in _NUMBERS.findall(said) if 0 < int(n) <= len(choices)]
-    if numbers:
-        picked = {s.title: s for n in numbers for s in choices[n - 1]}
-        words = said if any(map(str.isalpha, said)) else ""
-        return [_pending(section, words) for section in picked.values()]
-    return [_pending(s, said) for s in named or _weak(sections, rows) or sections]
+    choices, listed = _choices(sections, rows), None
+    picked = pick_options(said, asked.options).split("; ")
+    numbers = [n for n, option in enumerate(asked.options, 1) if option in picked]
+    if not numbers and (named := [s for s in sections if s.title.casefold() in said.casefold()]):
+        return [_pending(section, said) for section in named]
+    if not numbers and (listed := _LISTED.match(said)):
+        numbers = [int(n) for n in re.findall(r"\d+", listed[0])]
+    if not numbers or not all(0 < n <= len(choices) for n in numbers):
+        return None
+    words = said if listed and any(map(str.isalpha, said)) else ""
+    return [_pending(s, words) for s in {s.title: s for n in numbers for s in choices[n - 1]}.values()]
 
 
-def answer_of(said: str, asked: Asked) -> str:
-    """Return an answer with its option written out as the number that it stands for; part of its words will do."""
-    picked = pick_options(said, asked.options)
-    if picked not in asked.options and len(said.strip()) > 1 and said.strip().casefold() in asked.options[0].casefold():
-        picked = asked.options[0]
-    return str(asked.options.index(picked) + 1) if picked in asked.options else said
+def ask_again(asked: Asked, before: Asked, said: str, language: str) -> Asked:
+    """Return the question `asked` once more, after an answer to `before` that wants neither report nor research.
 
-
-def _weak(sections: Sequence[Section], rows: Mapping[str, SectionReview]) -> list[Section]:
-    return [s for s in sections if (row := rows.get(s.title)) is not None and row.status != "sufficient"]
+    It is held after a no, and after a second answer that says nothing.
+    """
+    held = rejects(said) or (before is not asked and not before.held)
+    unread = f"“{said.strip()[:80]}”: {phrase('plan_not_understood', language)}"
+    told = phrase("review_held", language) if held else phrase("plan_problems", language, problems=unread)
+    return asked.model_copy(update={"question": f"{told}\n{asked.question}", "held": held})
 
 
 def _pending(section: Section, said: str) -> Section:

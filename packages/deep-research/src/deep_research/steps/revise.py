@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from deep_research.data import Assignment, Edit, Move, Problem, Revision, Turn, Verification
+from deep_research.data.actions import REVISION_LOOKUPS
 from deep_research.errors import LimitReached, MalformedOutput, ModelError
 from deep_research.events import Revised
 from deep_research.i18n.catalog import gap_from, gap_of
@@ -19,8 +20,8 @@ from deep_research.steps.write import Written, clean_report, read_report
 from deep_research.text.code_spans import code_spans, is_within
 from deep_research.verification.citations import normalize_citations
 
-ROUNDS, LOOKUPS = 2, 6
-"""Rounds of revision, and look-ups in each; what still fails then is shown as failing."""
+ROUNDS = 2
+"""Rounds of revision; what still fails then is shown as failing."""
 _OF_THE_WHOLE = ("missing", "unclear", "inconsistent")
 """Kinds of problems that a report which was written anew has answered, wherever it does."""
 _MOST_PARAGRAPHS = 500
@@ -84,7 +85,7 @@ async def _round(
         async def next_move(looked: Sequence[Turn]) -> Move:
             return await ctx.reasoner.revise(given, written.turns, now, before, asked, looked, ctx.library)
 
-        move, looked = await converse(ctx, next_move, most=LOOKUPS)
+        move, looked = await converse(ctx, next_move, most=REVISION_LOOKUPS)
         anew, lack = await asyncio.to_thread(_read, move.text, now, assignment)
         if lack:
             move = await next_move([*looked, Turn(said=move.text), Turn(remarks=(lack,))])

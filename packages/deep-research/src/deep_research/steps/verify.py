@@ -21,6 +21,7 @@ from deep_research.data import (
     Verdict,
     Verification,
 )
+from deep_research.data.actions import LOOKUPS
 from deep_research.errors import LimitReached, ModelError
 from deep_research.events import Verified
 from deep_research.i18n.catalog import gap_from, verdict_of
@@ -33,11 +34,10 @@ from deep_research.text.token_count import estimate_tokens
 from deep_research.verification.arithmetic import agrees, evaluate
 from deep_research.verification.chart_points import chart_problems, read_charts
 from deep_research.verification.citations import citations, cited_ids
+from deep_research.verification.opening import wrong_length
 from deep_research.verification.statement_flags import Flag, flags_of
 from deep_research.verification.statements import Statement, plain_text, split_statements
 
-LOOKUPS = 12
-"""Calls by which the verifier may look things up in each reading."""
 _AGAIN = """The writer has written the report anew:
 
 <report>
@@ -63,15 +63,13 @@ def claims_of(text: str, library: Library, *, is_quoted: bool = False) -> list[C
     claims: list[Claim] = []
     found = split_statements(text)
     for number, statement in enumerate(_of_places(found, text) if is_quoted else found, 1):
-        known = tuple(
-            dict.fromkeys(key for cited in statement.passages for key in _existing(cited, statement, library))
-        )
+        known = (key for cited in statement.passages for key in _existing(cited, statement, library))
         kind = "fact" if statement.passages else "own"
         claims.append(
             Claim(
                 id=f"c{number}",
                 text=statement.text,
-                passages=known,
+                passages=tuple(dict.fromkeys(known)),
                 kind=kind,
                 verdict=verdict_of("own", "own_reasoning") if kind == "own" else verdict_of("unverified", "not_judged"),
                 where=" › ".join(filter(None, (statement.where, " | ".join(statement.header)))),
@@ -238,6 +236,10 @@ def _noticed(
         _of_code(claim, flag.said) for claim, flag in noticed if flag.is_sure or (not is_judged and _is_telling(flag))
     ]
     told = {key: said for key, found in flags.items() if (said := [f.said for f in found if _is_telling(f)])}
+    # A quick question, or one about a report, has one section and is answered in short; a foreign report has none.
+    is_long = is_judged and len(assignment.sections) > 1
+    if length := wrong_length(text, assignment.brief.language) if is_long else "":
+        sure.append(Problem(quote="", kind="unclear", problem=length, by="code"))
     return [*sure, *_chart_problems(text, ctx.library)], told
 
 
@@ -420,7 +422,7 @@ async def verify_changes(
     ids = {old.id: c.id for c in claims if (old := known.get((c.text, c.passages))) is not None}
     changed = [c for c in claims if (c.text, c.passages) not in known]
     stand = await asyncio.to_thread(_as_they_stand, changed, text)
-    judging = judge_claims(ctx, assignment, changed, text if changed else "", stand)
+    judging = judge_claims(ctx, assignment, changed, text, stand)
     if first and before.reading:
         reading = (*before.reading, Turn(remarks=(_AGAIN.format(text=clean_own(text)),)))
         judged, seen = await side_by_side([judging, examine(ctx, assignment, first, reading)])
@@ -428,7 +430,8 @@ async def verify_changes(
         judged, seen = await judging, Findings()
 
     def merge() -> tuple[Verification, int]:
-        kept = [_carried(p, ids, text) for p in before.problems]
+        measured = {problem.problem for problem in judged.problems}
+        kept = [_carried(p, ids, text, measured) for p in before.problems]
         told = {problem.problem for problem in kept}
         same = {id(c): old.verdict for c in claims if (old := known.get((c.text, c.passages))) is not None}
         stand = [c.model_copy(update={"verdict": same.get(id(c), c.verdict)}) for c in claims]
@@ -441,8 +444,10 @@ async def verify_changes(
     return found
 
 
-def _carried(problem: Problem, ids: Mapping[str, str], text: str) -> Problem:
-    """Return a problem in a revised text: one whose statement, or whose words, are gone counts as revised."""
+def _carried(problem: Problem, ids: Mapping[str, str], text: str, measured: Collection[str]) -> Problem:
+    """Return a problem in a revised text: revised is one whose statement or words are gone, or not `measured` again."""
     gone = problem.claim not in ids if problem.claim else bool(problem.quote) and problem.quote not in text
     outcome = "revised" if gone and problem.outcome == "open" else problem.outcome
+    if problem.by == "code" and not problem.quote and outcome != "rejected":
+        outcome = "open" if problem.problem in measured else "revised"
     return problem.model_copy(update={"claim": ids.get(problem.claim, ""), "outcome": outcome})

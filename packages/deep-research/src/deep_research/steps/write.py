@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from claimcheck.language import detect, language_name
 from deep_research.data import Assignment, Brief, Decision, Move, QueryAnalysis, Question, Section, Turn
+from deep_research.data.actions import LOOKUPS
 from deep_research.errors import LimitReached, ModelError, ModelRateLimited, ProviderDown
 from deep_research.events import ReportPiece
 from deep_research.i18n.catalog import gap_from, gap_of, phrase
@@ -19,8 +20,6 @@ from deep_research.text.code_spans import code_spans, fenced_blocks, is_within
 from deep_research.text.inert_markdown import make_inert
 from deep_research.verification.citations import cited_ids, normalize_citations
 
-LOOKUPS = 12
-"""Calls by which the writer may look up what the notes leave open."""
 _NOT_FOUND = 12
 _NOTHING_CITED = (
     "Your text cites no passage. Write the same report again, each fact with the id of the passage that says "

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from deep_research.data import Assignment, Claim, Disagreement, Findings, Move, Part, Problem, Reckoning, Turn
+from deep_research.data.actions import LOOKUPS
 from deep_research.data.noun import copy_fields
 from deep_research.ports import Library
 from deep_research.reasoners.model.answers import CompareAnswer, ExamineAnswer, JudgeAnswer
@@ -21,8 +22,6 @@ from deep_research.text.prompt_fencing import clean, clean_own
 from deep_research.text.token_count import estimate_tokens
 from deep_research.verification.citations import cited_ids
 
-LOOKUPS = 12
-"""Calls by which a verifier may look things up."""
 _REPORTS: Mapping[str, Literal["first", "second", "both", "neither", "unclear"]] = {
     "A": "first", "B": "second", "both": "both", "neither": "neither",
 }  # fmt: skip

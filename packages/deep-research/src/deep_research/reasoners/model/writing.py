@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from claimcheck.language import language_name
 from deep_research.data import FOREIGN, Assignment, Edit, ModelMessage, Move, Problem, Revision, ToolSpec, Turn
+from deep_research.data.actions import LOOKUPS, REVISION_LOOKUPS
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library
 from deep_research.reasoners.model.answers import ReviseAnswer
@@ -14,9 +15,8 @@ from deep_research.reasoners.model.passage_views import in_reading_order, passag
 from deep_research.reasoners.model.researching import trimmed
 from deep_research.text.prompt_fencing import clean, clean_own
 from deep_research.text.token_count import estimate_tokens
+from deep_research.verification.opening import asked_length
 
-LOOKUPS, REVISION_LOOKUPS = 12, 6
-"""Calls by which a writer may look up what the notes leave open, and what a verifier has found."""
 _WORDS = {"brief": "400 to 700", "standard": "1,800 to 3,000", "deep": "5,000 to 9,000"}
 _SIGNS = {"brief": "1,200 to 2,200", "standard": "4,000 to 6,500", "deep": "14,000 to 24,000"}
 _CHARACTER_LANGUAGES = ("zh", "ja", "ko")
@@ -119,7 +119,6 @@ class Writing(ModelReasonerBase):
         """
         research, is_whole = self._research_of(assignment, library, budget)
         brief, language = assignment.brief, assignment.brief.language
-        by_signs = language in _CHARACTER_LANGUAGES
         standing = self._render(
             "write",
             question=" ".join(clean(assignment.question.text).split()),
@@ -127,7 +126,7 @@ class Writing(ModelReasonerBase):
             language=language_name(language),
             style=phrase("writing_style", language),
             length=self._length(assignment),
-            opening=f"100 to 200 {'characters' if by_signs and language != 'ko' else 'words'}",
+            opening=asked_length(language),
             lookups=LOOKUPS,
             has_appendix=self._settings.depth != "brief",
             output_format=assignment.analysis.output_format,
