@@ -268,9 +268,8 @@ def _share_units(found: list[Quantity], text: str) -> list[Quantity]:
                 this = this._replace(value=this.value * _shared_scale(this, following, text))
             elif not this.unit and 0 < this.value < following.value % 100:  # 12–14 May 2016
                 this = this._replace(unit="date", value=following.value // 100 * 100 + this.value)
-            elif not following.unit and this.value % 100 < following.value < 32:
-                if not _NOUN_BEHIND.match(text, following.end):
-                    found[index + 1] = following._replace(unit="date", value=this.value // 100 * 100 + following.value)
+            elif this.value % 100 < following.value < 32 and not _NOUN_BEHIND.match(text, following.end):
+                found[index + 1] = following._replace(unit="date", value=this.value // 100 * 100 + following.value)
             if this.unit in MONEY and following.unit == "":
                 found[index + 1] = following._replace(unit=this.unit)
         if this.unit == "" and following.unit not in KINDS and _JOIN.fullmatch(between):

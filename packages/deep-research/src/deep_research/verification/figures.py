@@ -38,7 +38,7 @@ _MONTH = re.compile(
 )
 _VERBS = ("May", "Mar", "Jan", "Sep", "Dec")
 """Months that begin a sentence, or name somebody, as often."""
-_YEAR_PARTS = {part: re.compile(any_of(how, literal=False), re.IGNORECASE) for part, how in groups("year_parts").items()}
+YEAR_PARTS = {part: re.compile(any_of(how, literal=False), re.IGNORECASE) for part, how in groups("year_parts").items()}
 
 
 class MissingFigure(NamedTuple):
@@ -61,7 +61,7 @@ class _Figures:
         self.dates = [q for q in found if q.unit in CALENDAR]
         yearless = {date_parts(q)[1] for q in self.dates if not date_parts(q)[0]}
         self.lone_months = {number for number, *_ in _lone_months(text, self.dates)} | yearless
-        self.parts = {part for part, how in _YEAR_PARTS.items() if how.search(text)}
+        self.parts = {part for part, how in YEAR_PARTS.items() if how.search(text)}
         self.dates += _day_first(text)
         self.amounts = [q for q in found if q.unit not in CALENDAR]
         self.values = {q.value for q in found}
@@ -72,11 +72,11 @@ class _Figures:
 
 
 def _readings(text: str) -> list[str]:
-    """Return a text with its numbers written as in English, and as it is; first what its language means."""
-    texts = [text, _OTHER_MARKS.sub(lambda number: number[0].translate(_SWAPPED), text)]
-    if texts[0] == texts[1]:
-        return texts[:1]
-    return texts[::-1] if entry("numbers.decimal_mark", detect(text)) == "," else texts
+    """Return a text with its numbers as English writes them: one of a language that does not, both where that is unknown."""
+    swapped = _OTHER_MARKS.sub(lambda number: number[0].translate(_SWAPPED), text)
+    if swapped == text or entry("numbers.decimal_mark", detect(text)) == ",":
+        return [swapped]
+    return [text, swapped]
 
 
 def _lone_months(text: str, dates: Sequence[Quantity]) -> Iterator[tuple[int, int, int]]:
@@ -134,7 +134,7 @@ def _missing_times(statement: str, known: Sequence[_Figures]) -> Iterator[tuple[
         if months and month not in months and statement[start:end] not in _VERBS:
             yield start, end
     parts = {part for one in known for part in one.parts}
-    for part, how in _YEAR_PARTS.items():
+    for part, how in YEAR_PARTS.items():
         ends = int(part[1:]) * (3 if part[0] == "q" else 6)
         if part not in parts and {other[0] for other in parts} >= {part[0]} and not {(ends, 30), (ends, 31)} & there:
             yield from (written.span() for written in how.finditer(statement))
