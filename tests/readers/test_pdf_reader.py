@@ -110,6 +110,20 @@ def test_a_line_with_the_number_of_its_page_is_a_running_one_however_short_its_c
     assert text.count("Content of sheet") == 8
 
 
+@pytest.mark.parametrize("count", [1, 3, 11])
+def test_what_a_browser_prints_around_each_page_is_dropped(count: int) -> None:
+    pages: list[list[str | Text]] = [
+        [
+            *((f"Content of sheet {chr(96 + n)}.", 34, 700, 9), ("11/30/26, 2:03 AM", 24, 768, 9)),
+            *(("Report 2", 255, 768, 9), ("https://a.test/report", 24, 15, 9), (f"{n}/{count}", 570, 15, 9)),
+        ]
+        for n in range(1, count + 1)
+    ]
+    assert (
+        read(*pages).text.split() == " ".join(f"Content of sheet {chr(96 + n)}." for n in range(1, count + 1)).split()
+    )
+
+
 def test_bullets_are_items():
     assert read(["\u2022 first point", "\u2022 second point"]).text == "- first point\n- second point"
 

@@ -54,6 +54,53 @@ def test_what_the_passage_has_not_is_flagged(statement: str, flagged: list[str])
     assert _flags(statement) == flagged
 
 
+ENGLISH = """Support ended on October 9, 2012. It was founded in March 1998 and listed in 2003. Sales grew in the third quarter of
+2021, and may have fallen in Q1 2022 and in the second half of 2020. The fair ran from 12 to 14 May 2016. See 2023-11-05."""
+GERMAN = """Am 27. März 2011 fiel die Folge aus. Die Box kam am 9. Oktober 2015, wie von 2014 bis 2015 jede. Im 3. Quartal 2019 waren
+es 2.400 Stück zu 2,5 kg, im 1. Quartal weniger. Stand: 05.11.2023."""
+KOREAN = "2018년 10월 9일에 종료했다. 2019년 3월에 설립되었고 2021년 2분기에 매출이 늘었다. 2022.05.17. 개정되었다. 1분기는 줄었다."
+CHINESE = "公司成立于1998年4月12日，2010年至2014年扩建，二〇一六年十月一日投产。2025年第三季度营收增长，上半年下降，第一季度持平。"
+
+
+@pytest.mark.parametrize(
+    ("source", "sound", "wrong"),
+    [
+        (ENGLISH, "Support ended on the 9th of October 2012.", "Support ended on the 8th of October 2012."),
+        (ENGLISH, "Support ended on 9.10.2012.", "Support ended on 9.11.2012."),
+        (ENGLISH, "It was founded in March of 1998.", "It was founded in March 2003."),
+        (ENGLISH, "Support ended in October 2012.", "Support ended in May 2012."),
+        (ENGLISH, "Support ended in October.", "Support ended in August."),
+        (ENGLISH, "Sales grew in Q3 2021.", "Sales grew in the fourth quarter of 2021."),
+        (ENGLISH, "The first quarter of 2022 was weak.", "The second quarter of 2022 was weak."),
+        (ENGLISH, "H2 2020 was weak.", "H1 2020 was weak."),
+        (ENGLISH, "The fair ran from May 12 to 14, 2016.", "The fair ran from May 12 to 15, 2016."),
+        (ENGLISH, "The fair of 12–14 May 2016.", "The fair of 11–14 May 2016."),
+        (GERMAN, "Sie fiel am 27. März aus.", "Sie fiel am 27. Mai aus."),
+        (GERMAN, "Die Box kam am 09.10.2015.", "Die Box kam im November 2015."),
+        (GERMAN, "The box came on 9 October 2015.", "The box came on 9 December 2015."),
+        (GERMAN, "Im Oktober kam die Box.", "Im Dezember kam die Box."),
+        (GERMAN, "Im dritten Quartal 2019 mehr.", "Im vierten Quartal 2019 mehr."),
+        (KOREAN, "2018. 10. 9. 종료했다.", "2018년 12월에 종료했다."),
+        (KOREAN, "2021년 2분기에 늘었다.", "2021년 3분기에 늘었다."),
+        (CHINESE, "公司2016年10月1日投产。", "公司二〇一六年八月投产。"),
+        (CHINESE, "2025年Q3营收增长。", "2025年第二季度营收增长。"),
+        (CHINESE, "上半年营收下降。", "下半年营收下降。"),
+    ],
+)
+def test_a_date_that_the_source_has_not_is_flagged_however_it_is_written(source: str, sound: str, wrong: str) -> None:
+    assert flags_of(sound, {"s1": source}) == []
+    assert [flag.kind for flag in flags_of(wrong, {"s1": source})] == ["date"]
+
+
+def test_numbers_are_read_as_their_language_writes_them() -> None:
+    german, english = {"s1": GERMAN}, {"s1": "There were 2400 pieces of 2.5 kg, and 61,250.75 euros."}
+    for sound in ("There were 2,400 pieces of 2.5 kg.", "Das sind die 2.400 Stück zu 2,5 kg.", "Es sind 2400 Stück."):
+        assert flags_of(sound, german) == []
+    assert flags_of("Das sind 2.400 Stück zu 2,5 kg und 61.250,75 Euro.", english) == []
+    wrong = flags_of("Das sind die 2.500 Stück zu 3,5 kg.", german)
+    assert [flag.quote for flag in wrong] == ["2.500", "3,5 kg"]
+
+
 def test_a_flag_says_what_was_looked_for() -> None:
     told = [(f.kind, f.said, f.is_sure) for f in flags_of("It is $36,000 in 15 days.", {**PASSAGES, "s1p9": None})]
     assert told == [

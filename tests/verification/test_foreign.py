@@ -127,6 +127,16 @@ def test_a_number_an_address_and_a_link_are_whole(text: str, cited: list[str]) -
     assert [[urls[key] for key in statement.passages] for statement in report.statements()] == [cited]
 
 
+@pytest.mark.parametrize(
+    "link", ["[Maker](http://a.test/x)", "[Maker](http://a.test/x).", "[Maker, 2021](http://a.test/x)"]
+)
+def test_a_link_between_two_sentences_belongs_to_the_one_before(link: str) -> None:
+    found = read_report(f"It turns at 3,000 rpm. {link} The firm is old.").statements()
+    assert [(s.text, s.passages) for s in found] == [("It turns at 3,000 rpm.", ("r1",)), ("The firm is old.", ())]
+    begins = read_report("It turns. [Apache](http://a.test/x) Kafka is fast.").statements()
+    assert [(s.text, s.passages) for s in begins] == [("It turns.", ()), ("Apache Kafka is fast.", ("r1",))]
+
+
 def test_titles_of_references_are_kept() -> None:
     report = read_report(f"Coal fell [1][2][3].\n\n## Sources\n[1] *Power* in 2024 — {A}\n[2] A book, 1999.\n")
     assert [(reference.url, reference.title) for reference in report.references] == [

@@ -126,3 +126,14 @@ def test_a_long_text_of_one_kind_is_split_in_bounded_time(part: str) -> None:
     begun = time.process_time()
     split_statements(part * (200_000 // len(part)))
     assert time.process_time() - begun < 6
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["Die Box kam am 9. Oktober 2015.", "Im 3. Quartal kam das 19. Jahrhundert.", "Stand: 9. Mai."],
+        ["Es gibt Version 12.", "Die Firma wartet seit 12.", "Der Rest kommt.", "I am 9.", "The dog barks."],
+    ],
+)
+def test_an_ordinal_with_its_dot_ends_no_sentence(sentences: list[str]) -> None:
+    assert [one.text for one in split_statements(" ".join(sentences))] == sentences

@@ -81,6 +81,8 @@ def test_no_address_inside_is_reached() -> None:
     assert "secret words" not in report.model_dump_json()
     assert not [claim for claim in report.claims if claim.verdict.kind == "supported"]
     assert not any("\n" in gap.why for gap in report.gaps)
+    unopened = {gap.what for gap in report.gaps if "is not opened: " in gap.why}
+    assert {one for one in told if "<" not in one} <= unopened
 
 
 def test_a_redirect_inside_is_not_followed(web: tuple[FakeWeb, str]) -> None:

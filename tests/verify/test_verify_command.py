@@ -188,6 +188,20 @@ def test_documents_that_have_nothing_of_a_report_are_said_to(
     assert "give --docs" not in shown
 
 
+def test_a_file_that_cannot_be_read_is_one_line_as_a_report_and_as_a_document(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken, report = tmp_path / "broken.docx", tmp_path / "r.md"
+    broken.write_bytes(word("http://a.example")[:2_000])
+    report.write_text("The Beta engine weighs 85 kg [1].\n\n1. http://a.example/beta\n", "utf-8")
+    for arguments in ([str(broken)], [str(report), "--docs", str(broken)]):
+        assert command(["verify", *arguments, "-p", "finder"]) == 2
+        told = [line for line in capsys.readouterr().err.splitlines() if "broken.docx" in line]
+        assert len(told) == 1
+        assert told[0].startswith("Error: ")
+        assert ".xlsx" not in told[0]
+
+
 def test_documents_stand_in_for_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     docs = engines(tmp_path / "docs")
     (tmp_path / "r.md").write_text(

@@ -23,6 +23,10 @@ _HAN_NUMBER = compile_on_use(
     rf"|(?P<run>{any_word('numerals.run_patterns')})|(?P<single>{any_word('numerals.single_patterns')})"
 )
 _HAN_IDIOMS = frozenset(words("numerals.idioms"))
+_HAN_DATE = compile_on_use(
+    rf"(?P<year>[{_ONES}][{_ZEROS}{_ONES}]{{3}}){any_word('dates.year_marks', 'zh')}(?P<month>[{_ONES}{_TENS}]{{1,3}})"
+    rf"{any_word('dates.month_marks', 'zh')}(?:(?P<day>[{_ONES}{_TENS}]{{1,3}}){any_word('dates.day_marks', 'zh')})?"
+)
 _HAN_YEAR = compile_on_use(f"[{_ONES}][{_ZEROS}{_ONES}]{{3}}")
 _HAN_WELL_FORMED = compile_on_use(rf"(?:[{_ONES}]?[{_TENS}](?:[{_ZEROS}]?[{_ONES}])?|[{_ONES}])*(?:[{_MYRIADS}].*)?")
 _KOREAN_NUMBER = compile_on_use(
@@ -72,6 +76,15 @@ def _han(match: re.Match[str], text: str) -> Quantity | None:
         return None
     unit, end = unit_at(text, match.end())
     return Quantity(_han_value(numeral), unit, match.start(), end)
+
+
+def _han_date(match: re.Match[str], text: str) -> Quantity | None:
+    year = Decimal("".join(str(_HAN_DIGITS[sign]) for sign in match["year"]))
+    month, day = (_han_value(match[part]) if match[part] else Decimal(0) for part in ("month", "day"))
+    if not (1 <= month <= 12 and day <= 31):
+        return None
+    value = (year * 100 + month) * (100 if day else 1) + day
+    return Quantity(value, "date" if day else "yearmonth", match.start(), match.end())
 
 
 def _is_well_formed(numeral: str) -> bool:
@@ -149,9 +162,10 @@ def _ordinal(match: re.Match[str], text: str) -> Quantity | None:
 
 ORDINAL_EXTRACTOR: tuple[re.Pattern[str], Make] = (_ORDINAL, _ordinal)
 """Tried before the amounts: 3rd is not 3."""
-CJK_NUMBERS = (_HAN_NUMBER, _KOREAN_NUMBER)
+CJK_NUMBERS = (_HAN_DATE, _HAN_NUMBER, _KOREAN_NUMBER)
 """Patterns that match nothing in ASCII."""
 NUMERAL_EXTRACTORS: tuple[tuple[re.Pattern[str], Make], ...] = (
+    (_HAN_DATE, _han_date),
     (_HAN_NUMBER, _han),
     (_KOREAN_NUMBER, _korean),
     (_ENGLISH_NUMBERS, _english),

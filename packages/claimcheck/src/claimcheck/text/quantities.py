@@ -231,6 +231,7 @@ def _fraction(match: re.Match[str], text: str) -> Quantity | None:
     )
 
 
+_NOUN_BEHIND = re.compile(r" [^\W\d_]")
 _BROKEN = re.compile(r"(?<=\d)\n(?=[^\W\d_])")
 _DIGIT = re.compile(r"\d")
 _ADDRESS_SIGNS = ("://", "www.", "@", "doi:", "arXiv:")
@@ -263,7 +264,12 @@ def _share_units(found: list[Quantity], text: str) -> list[Quantity]:
         if _RANGE.fullmatch(between):
             if this.unit == "year" and not following.unit and this.value % 100 < following.value < 100:
                 found[index + 1] = following._replace(unit="year", value=this.value // 100 * 100 + following.value)
-            this = this._replace(value=this.value * _shared_scale(this, following, text))
+            if "date" not in (this.unit, following.unit):
+                this = this._replace(value=this.value * _shared_scale(this, following, text))
+            elif not this.unit and 0 < this.value < following.value % 100:  # 12–14 May 2016
+                this = this._replace(unit="date", value=following.value // 100 * 100 + this.value)
+            elif this.value % 100 < following.value < 32 and not _NOUN_BEHIND.match(text, following.end):
+                found[index + 1] = following._replace(unit="date", value=this.value // 100 * 100 + following.value)
             if this.unit in MONEY and following.unit == "":
                 found[index + 1] = following._replace(unit=this.unit)
         if this.unit == "" and following.unit not in KINDS and _JOIN.fullmatch(between):

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from claimcheck.language import CJK
+from claimcheck.lexicon import any_of, any_word, entry, languages, words
 
 BlockKind = Literal["prose", "heading", "item", "table", "code"]
 
@@ -54,6 +55,12 @@ _BEGINNING = re.compile(rf"\s+[\"'“‘(\[*_]*(?:[A-Z0-9{CJK}“\"'`]|[a-z]{{1,
 
 _NUMBERING = re.compile(rf"\d\.[{CJK}]")
 """How a list within a sentence is numbered where no spaces part words: 1.价格，2.质量."""
+_DOTTED = [code for code in languages() if words("sentence.ordinal_before_patterns", code)]
+_MONTHS = any_of(m.capitalize() for code in _DOTTED for ms in entry("months", code).values() for m in ms.split())
+_ORDINAL = re.compile(rf"(?i:{any_word('sentence.ordinal_before_patterns')}) \d{{1,2}}\.\s(?P<noun>[A-ZÄÖÜ]\w+)")
+_DAY = re.compile(rf"(?<![\d.,])\d{{1,2}}\.\s{_MONTHS}\b")
+"""What is written with a dot in German: "im 3. Quartal", "9. Oktober"."""
+_NO_NOUN = frozenset(words("language.function_words") + words("stop_words.function"))
 _CODE = re.compile(r"`(?! )[^`\n]{1,80}(?<! )`")
 
 
@@ -158,8 +165,19 @@ def _ends_sentence(text: str, match: re.Match[str], block_end: int) -> bool:
         return False
     if text[match.end()] not in " \t\n\r" or _WIDE.match(text, match.start() - 1):
         return True
+    if mark == "." and text[match.start() - 1].isdigit() and _is_ordinal(text, match.end()):
+        return False
     follows = _BEGINNING.match(text, match.end(), min(block_end, match.end() + 12))
     return bool(follows) and not _ABBREVIATION.search(before)
+
+
+def _is_ordinal(text: str, end: int) -> bool:
+    """Tell whether a number whose dot ends there is an ordinal: before a month, or a noun whose article stands before it."""
+    around = slice(max(0, end - 16), end + 24)
+    if any(found.start() < end - around.start < found.end() for found in _DAY.finditer(text[around])):
+        return True
+    ordinals = _ORDINAL.finditer(text[around])
+    return any(o.start() < end - around.start < o.end() and o["noun"].lower() not in _NO_NOUN for o in ordinals)
 
 
 def _trimmed(text: str, start: int, end: int, kind: BlockKind) -> Iterator[Sentence]:

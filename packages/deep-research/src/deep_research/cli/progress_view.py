@@ -71,7 +71,6 @@ _LINES = {
     "gap_found": "gap: {what}: {why}",
     "verified": "verified: {statements} statements, {problems} problems",
     "report_ready": "report ready: {references} references, {gaps} gaps",
-    "run_failed": "failed: {message}",
     "run_declined": "ended without a report: {reason}",
 }
 """The events that are told in their own words alone."""

@@ -146,6 +146,7 @@ _PAGE_NUMBER = re.compile(
     re.IGNORECASE,
 )
 _OUTER_NUMBER = re.compile(r"^\d{1,4}(?=\s)|(?<=\s)\d{1,4}$|^\d{1,4}$")
+_PRINTED_AT = re.compile(r"\d{1,4}[-./] ?\d{1,2}[-./] ?\d{1,4}\.?,? (?:\S{1,4} )?\d{1,2}:\d\d")
 _NUMBERED = 0.5  # of the pages carry their number
 _CONTENTS = 5  # lines of a table of contents on a page, whose chapters have no dots before their number
 _ENDS_IN_NUMBER = re.compile(r"\s\d{1,4}$")
@@ -312,17 +313,30 @@ def _pattern(text: str, own: str) -> str:
 
 def _running_lines(pages: list[list[Line]], before: int | None) -> set[str]:
     """The lines that stand at the edges of many pages."""
+    printed = _printed_lines(pages)
     if len(pages) < 3:
-        return set()
+        return printed
     counts: Counter[str] = Counter()
     for number, lines in enumerate(pages, start=1):
         own = str(number - (before or 0))
-        edges = [*lines[:_EDGE_LINES], *lines[-_EDGE_LINES:]]
-        counts.update({_pattern(line.text, own) for line in edges})
+        counts.update({_pattern(line.text, own) for line in _edges(lines)})
         # The outermost line is nearly always a running one, often changing with the chapter.
         counts.update({_pattern(line.text, own) for line in (*lines[:1], *lines[-1:])})
     least = max(6, min(10, _REPEATED * len(pages)))
-    return {pattern for pattern, count in counts.items() if count >= least}
+    return printed | {pattern for pattern, count in counts.items() if count >= least}
+
+
+def _edges(lines: list[Line]) -> list[Line]:
+    return [*lines[:_EDGE_LINES], *lines[-_EDGE_LINES:]]
+
+
+def _printed_lines(pages: list[list[Line]]) -> set[str]:
+    """The lines that a browser prints around all pages: one that ends in 2/3, and one that begins with date and time."""
+    edges = [[fold(line.text).lower() for line in _edges(lines)] for lines in pages]
+    counted = {text for n, own in enumerate(edges, 1) for text in own if f" {text}".endswith(f" {n}/{len(pages)}")}
+    if not all(counted.intersection(own) for own in edges):
+        return set()
+    return counted | {text for own in edges for text in own if _PRINTED_AT.match(text)}
 
 
 def _pages_before_the_first(pages: list[list[Line]]) -> int | None:
@@ -349,7 +363,7 @@ def _without_edges(lines: list[Line], running: set[str], own: str, *, is_numbere
             yield line
             continue
         pattern = _pattern(line.text, own)
-        if _CONTENTS_LINE.search(line.text) or (at_edge and pattern in running):
+        if _CONTENTS_LINE.search(line.text) or (at_edge and running & {pattern, fold(line.text).lower()}):
             continue
         begins_or_ends = is_numbered and own in _OUTER_NUMBER.findall(line.text.strip())
         if outermost and (pattern == _ONLY_NUMBER or begins_or_ends):

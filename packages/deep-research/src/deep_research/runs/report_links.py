@@ -16,7 +16,7 @@ from deep_research.readers.compressed import open_zip
 from deep_research.reading_child import FileAnswer, limits_of, read_given
 from deep_research.worker_child import limited
 
-_HREF = re.compile(r"\bhref\s?=\s?[\"'](https?://[^\"'<>\s]{1,2000})[\"']", re.IGNORECASE)
+_HREF = re.compile(r"\bhref\s?=\s?[\"']((?:https?|ftps?|file)://[^\"'<>\s]{1,2000})[\"']", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]{0,4000}>")
 _NUMBERS = re.compile(r"\[?\d{1,3}(?:\s?[,;-]\s?\d{1,3}){0,20}\]?")
 _PAGE_MARK = re.compile(r"<a\s(?=[^<>]{0,999}?href\s?=\s?[\"']?#)[^<>]{0,1999}+>\s?(\d{1,3})\s?</a\s?>", re.IGNORECASE)
@@ -133,7 +133,7 @@ def _with_links(xml: str, relations: str) -> str:
 
     def marked(opening: str, inside: str) -> str:
         address = targets.get(dict(_FIELD.findall(opening)).get("r:id", ""), "")
-        is_out = address.startswith(("http:", "https:"))
+        is_out = re.match("(?:https?|ftps?|file):", address)
         return _run(write_link(_words(inside), address)) if is_out else f"{opening}{inside}</w:hyperlink>"
 
     return _each(xml, "w:hyperlink", marked)

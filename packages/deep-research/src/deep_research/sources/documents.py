@@ -134,7 +134,7 @@ class DocumentsSource:
         gaps = _gaps([*problems, *self._problems])
         if not self._sources:
             why = "; ".join(f"{gap.what}: {gap.why}" for gap in gaps[:_REASONS])
-            message = f"there is no readable document in {self._named()} ({why}); formats: {registry.formats()}"
+            message = f"there is no readable document in {self._named()} ({why or f'formats: {registry.formats()}'})"
             raise ConfigError(message, setting="docs", value=self._named())
         return gaps
 

@@ -86,7 +86,7 @@ async def _open_sources(ctx: RunContext, report: ForeignReport) -> tuple[dict[st
     """Return the sources of references by key, and why some of them (by source id) could not be read."""
     cited = {key for citation in report.citations for key in citation.ids}
     named = [r for r in report.references if r.key in cited]
-    wanted = [r for r in named if r.url.startswith("http")]
+    wanted = [r for r in named if r.url]
     sources: dict[str, Source] = {}
     unread: dict[str, str] = {}
     busy, searches = asyncio.Semaphore(_AT_ONCE), iter(range(_MOST_SEARCHED))

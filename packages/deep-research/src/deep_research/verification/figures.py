@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
+from claimcheck.language import detect
+from claimcheck.lexicon import any_of, any_word, entry, groups
 from claimcheck.numbers import is_within
 from claimcheck.text.kept_readings import keep_readings
 from claimcheck.text.measures import CALENDAR, MONEY, MONTHS, Quantity, date_parts, in_base, is_same_size, same_date
@@ -27,6 +29,16 @@ _LABEL = re.compile(
 _KEY = re.compile(r"\A[^|\d]{0,40}\d{1,2}\s\|")
 """A number that begins a point ("2) …", "(2) …"), and one that ends the first cell of a row: keys of the author's own."""
 _SLASHED = re.compile(r"(?<![\d/])(\d{1,2})/(\d{1,2})/([12]\d{3})(?![\d/])")
+_OTHER_MARKS = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,(?!\d{3}(?!\d))\d+)(?![.,]?\d)")
+"""Numbers as half of Europe writes them: 2.400 is two thousand four hundred, 2,5 is two and a half."""
+_SWAPPED = str.maketrans(".,", ",.")
+_MONTH = re.compile(
+    rf"(?<!\w){any_of(name.capitalize() for name in MONTHS)}(?!\w)"
+    rf"|(?<![\d.~–-])(?:1[0-2]|[1-9])(?= ?{any_word('dates.month_marks')})"
+)
+_VERBS = ("May", "Mar", "Jan", "Sep", "Dec")
+"""Months that begin a sentence, or name somebody, as often."""
+YEAR_PARTS = {part: re.compile(any_of(how, literal=False), re.IGNORECASE) for part, how in groups("year_parts").items()}
 
 
 class MissingFigure(NamedTuple):
@@ -44,17 +56,34 @@ class _Figures:
     """All figures of one text, for comparison."""
 
     def __init__(self, text: str) -> None:
-        found = quantities(text)
+        found = [q for read in _readings(text) for q in quantities(read)]
         self.text = text
         self.dates = [q for q in found if q.unit in CALENDAR]
+        yearless = {date_parts(q)[1] for q in self.dates if not date_parts(q)[0]}
+        self.lone_months = {number for number, *_ in _lone_months(text, self.dates)} | yearless
+        self.parts = {part for part, how in YEAR_PARTS.items() if how.search(text)}
         self.dates += _day_first(text)
         self.amounts = [q for q in found if q.unit not in CALENDAR]
         self.values = {q.value for q in found}
         self.bare = {q.value for q in found if q.unit in ("", "ordinal", "year")}
         plain = normalise(text)
         self.digits = {written.replace(",", "") for written in _DIGITS.findall(plain)}
-        self.words = set(re.findall(r"[a-z]{3,9}", plain))
         self.runs = {part for run in re.findall(r"\d+", plain) for part in (run, run.lstrip("0"))}  # 360 of bip-0360
+
+
+def _readings(text: str) -> list[str]:
+    """Return a text with its numbers as English writes them: one of a language that does not, both where that is unknown."""
+    swapped = _OTHER_MARKS.sub(lambda number: number[0].translate(_SWAPPED), text)
+    if swapped == text or entry("numbers.decimal_mark", detect(text)) == ",":
+        return [swapped]
+    return [text, swapped]
+
+
+def _lone_months(text: str, dates: Sequence[Quantity]) -> Iterator[tuple[int, int, int]]:
+    """Yield the months that stand in none of the dates of a text, with their place."""
+    for month in _MONTH.finditer(text):
+        if not any(date.start <= month.start() < date.end for date in dates):
+            yield MONTHS.get(month[0].lower()) or int(month[0]), *month.span()
 
 
 def _day_first(text: str) -> list[Quantity]:
@@ -79,15 +108,36 @@ def missing_figures(statement: str, texts: Sequence[str]) -> list[MissingFigure]
     known = [_figures_of(text) for text in texts]
     aside = [*_right_sums(statement), *(m.span() for label in (_LABEL, _KEY) for m in label.finditer(statement))]
     missing: dict[str, MissingFigure] = {}
-    for figure in amounts(statement):
+    text, *others = _readings(statement)
+    for start, end in _missing_times(statement, known):
+        aside.append((start, end))
+        missing[statement[start:end]] = MissingFigure(statement[start:end], is_date=True)
+    for figure in amounts(text):
         written = statement[figure.start : figure.end].strip()
         if _is_own(statement, figure, written) or any(start <= figure.start < end for start, end in aside):
             continue
         readings = [figure, *(_day_first(written) if figure.unit == "date" else ())]
-        if not any(_has(one, read, written) for one in known for read in readings) and not _is_dated(figure, known):
+        readings += [q for other in others for q in amounts(other) if q.start < figure.end and figure.start < q.end]
+        shown = text[figure.start : figure.end].strip()
+        if not any(_has(one, read, shown) for one in known for read in readings) and not _is_dated(figure, known):
             is_date = figure.unit in CALENDAR
             missing.setdefault(written, MissingFigure(written, is_date, "" if is_date else _elsewhere(figure, known)))
-    return list(missing.values())
+    return sorted(missing.values(), key=lambda one: statement.find(one.written))
+
+
+def _missing_times(statement: str, known: Sequence[_Figures]) -> Iterator[tuple[int, int]]:
+    """Yield where a month without a year stands that no text has, and a quarter or half of which they have only others."""
+    there = {date_parts(q)[1:] for one in known for q in one.dates}
+    months = {month for month, _day in there} | {month for one in known for month in one.lone_months}
+    found = [q for q in quantities(statement) if q.unit in CALENDAR]
+    for month, start, end in _lone_months(statement, found):
+        if months and month not in months and statement[start:end] not in _VERBS:
+            yield start, end
+    parts = {part for one in known for part in one.parts}
+    for part, how in YEAR_PARTS.items():
+        ends = int(part[1:]) * (3 if part[0] == "q" else 6)
+        if part not in parts and {other[0] for other in parts} >= {part[0]} and not {(ends, 30), (ends, 31)} & there:
+            yield from (written.span() for written in how.finditer(statement))
 
 
 def _is_own(statement: str, figure: Quantity, written: str) -> bool:
@@ -134,7 +184,7 @@ def _is_dated(figure: Quantity, known: Sequence[_Figures]) -> bool:
     year, month, day = date_parts(figure) if figure.unit in ("date", "yearmonth") else (0, 0, 0)
     if not year or not any(str(year) in one.runs for one in known):
         return False
-    if not day and any(MONTHS.get(word) == month for one in known for word in one.words):
+    if not day and any(month in one.lone_months for one in known):
         return True
     return any(
         date_parts(other)[1:] == (month, day) for one in known for other in one.dates if not date_parts(other)[0]

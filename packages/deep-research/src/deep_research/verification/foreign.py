@@ -12,13 +12,15 @@ from functools import cached_property
 from typing import NamedTuple
 
 from claimcheck.language import CJK
-from claimcheck.lexicon import any_word
+from claimcheck.lexicon import any_word, words
 from deep_research.i18n.catalog import languages, phrase
 from deep_research.text.code_spans import code_spans, is_within
 from deep_research.text.raised_digits import RAISED_DIGITS, TO_PLAIN, is_power
 from deep_research.verification.citations import Citation, join_citations
 from deep_research.verification.references import (
+    HOST_IN_BRACKETS,
     OPENS_EMPHASIS,
+    SCHEME,
     SOURCE_WORD,
     STOPS,
     ListedReference,
@@ -34,11 +36,12 @@ _NUMBERS = r"\d{1,3}(?:\s?(?:[,，、;；&]|[-–—~～])\s?\^?\d{1,3}){0,30}"
 _ADDRESS = r"(?:[^()\s<>]|\([^()\s<>]{0,200}\)){1,2000}"
 _TITLED = r">?(?:\s\"[^\"\n]{0,300}\")?\s?\)"
 _FEW = r"\d{1,3}(?:[,–-]\d{1,3}){0,10}"
+_SIGN = r"[^\s<>()\[\]{}\"“”「」『』【】（）《》，。；、！？|]"
 _BEHIND_WORDS = r"[.,;:!?)\]”\"'%。，；：！？）」』]"
 _STYLES = {
     "image": rf"!\[[^\[\]\n]{{0,300}}\]\({_ADDRESS}[^()\n]{{0,300}}\)",
     "numbered_link": rf"(?<!\\)\[\\?\[?\s?\^?(?P<names>{_NUMBERS})\s?\\?\]?\]\(\s?<?(?P<at>{_ADDRESS}){_TITLED}",
-    "link": rf"\[(?P<words>(?:[^\[\]\n]|\[[^\[\]\n]{{0,100}}\]){{1,300}})\]\(\s?<?(?P<at>(?:https?://|www\.){_ADDRESS}){_TITLED}",
+    "link": rf"\[(?P<words>(?:[^\[\]\n]|\[[^\[\]\n]{{0,100}}\]){{1,300}})\]\(\s?<?(?P<at>(?:(?!mailto:|tel:)[a-z][a-z\d+.-]{{1,19}}:|www\.){_ADDRESS}){_TITLED}",
     "lens": rf"【\s?(?P<names>\d{{1,2}}:\d{{1,3}}|{_NUMBERS})\s?(?:†(?P<words>[^【】\n]{{0,2000}}))?】",
     "number": rf"(?<![=+@#$&~^])(?:\\?\[|［)\^?\s?(?P<names>{_NUMBERS})\s?(?:†(?P<words>[^\[\]\n]{{0,80}}))?(?:\\?\]|］)°?",
     "note": r"\[\^(?P<names>[\w.-]{1,40})\]",
@@ -48,7 +51,7 @@ _STYLES = {
     "caret": rf"(?<=\w|{_BEHIND_WORDS}|[ *_])\^(?P<names>\[{_NUMBERS}\]|{_FEW})\^?(?![\w(])",
     "page": r"<a\s[^<>]{0,500}?href=[\"'](?P<at>https?://[^\"'<>\s]{1,2000})[\"'][^<>]{0,500}>(?P<words>[^<>]{0,300})</a>",
     "turn": r"\ue200(?P<names>cite[^\ue201]{0,200})\ue201",
-    "bare": r"<?(?P<at>(?:https?://|(?<![\w.@/])www\.)[^\s<>()\[\]{}\"“”「」『』【】（）《》，。；、！？|]+(?:\([^()\s]{0,200}\)[^\s<>()\[\]\"“”【】（），。；、|]*)*)>?",
+    "bare": rf"<?(?P<at>(?:{SCHEME}{HOST_IN_BRACKETS}|(?<![\w.@/])www\.)(?:(?<=\])|{_SIGN}){_SIGN}*(?:\([^()\s]{{0,200}}\)[^\s<>()\[\]\"“”【】（），。；、|]*)*)>?",
 }  # fmt: skip
 """How a mark is written, by style: `names` are those of entries of a list, `at` an address, `words` what it shows."""
 _MARKER = re.compile(
@@ -71,6 +74,8 @@ _AROUND = (
 """What stands before and behind citations that belongs to them: brackets, or a source word where a sentence could begin."""
 _SECTION = re.compile(r"^#{1,6}[ \t]++(?P<title>[^\n]+)", re.MULTILINE)
 _STOP_BEFORE = re.compile(r"[.!?。！？…][\"”’)）」』*_]{0,3}[ \t]{0,3}$")
+_BEHIND_LABEL = re.compile(r"[*_]{0,2}(?:[ \t.,;，；、]*(?:\Z|[\n(（\[|])|[.。](?!\w)|[ \t]+(?P<word>[A-ZÀ-Ý]\w*))")
+_ORDINARY = frozenset(words("stop_words.function") + words("language.function_words"))
 _WORD = re.compile(rf"[{CJK}]{{1,3}}|[^\W{CJK}]+")
 _LONGEST_NAME = 3
 """Words of a link that can be the name of its source; what is longer says something."""
@@ -209,7 +214,9 @@ class _Reading:
                 continue
             if ids := self._meant(mark, mark.start):
                 is_shown = mark.style in ("link", "page", "reference") and not self._is_label(mark)
-                yield Citation(mark.start, mark.end, ids, mark.words if is_shown else "")
+                has_stops = mark.style == "link" and not is_shown and self._is_behind_stop(mark)
+                end = mark.end + (has_stops and self.text[mark.end : mark.end + 1] in (".", "。"))
+                yield Citation(mark.start, end, ids, mark.words if is_shown else "")
 
     def _is_citation(self, mark: _Mark) -> bool:
         """Tell whether what looks like a mark is one, and not m², [2025], or a link by a name that nothing defines."""
@@ -236,16 +243,20 @@ class _Reading:
         if mark.style == "reference" or not _is_name(mark.words):
             return False
         is_word = re.fullmatch(SOURCE_WORD, mark.words.strip(), re.IGNORECASE)
-        behind = self.text[mark.end : mark.end + 4].lstrip(" \t.,;，；、")
-        is_last = not behind or behind[0] in "\n[(（|"
-        return bool(is_word or (is_last and _STOP_BEFORE.search(self.text, max(0, mark.start - 8), mark.start)))
+        behind = _BEHIND_LABEL.match(self.text, mark.end)
+        # A capital may go on with the name: "[Apache](…) Kafka"; that of a word like "The" begins a sentence.
+        is_last = behind is not None and (not behind["word"] or behind["word"].lower() in _ORDINARY)
+        return bool(is_word or (is_last and self._is_behind_stop(mark)))
+
+    def _is_behind_stop(self, mark: _Mark) -> bool:
+        return _STOP_BEFORE.search(self.text, max(0, mark.start - 8), mark.start) is not None
 
     def _meant(self, mark: _Mark, offset: int) -> tuple[str, ...]:
         """Return the keys of what a mark cites."""
         if found := addresses(mark.at or (mark.words if mark.style == "lens" else "")):
             return (self._key(found[0], mark.words if mark.at else ""),)
         if mark.style in ("link", "page", "bare", "image"):
-            return ()
+            return (self._key(mark.at, mark.words),) if mark.style == "link" else ()
         is_named = mark.style in ("reference", "note", "turn")
         names = [mark.names or mark.words] if is_named else _names_of(mark.names)
         told = mark.words if mark.style in ("lens", "number") else ""

@@ -13,7 +13,14 @@ from deep_research.text.code_spans import is_within
 from deep_research.text.raised_digits import RAISED_DIGITS, TO_PLAIN, TO_RAISED
 from deep_research.verification.statements import is_reference_heading, plain_text
 
-_URL = re.compile(r"(?:https?://|(?<![\w.@/])www\.)[^\s<>\[\]{}\"“”「」『』【】（）《》，。；、！？|`]+", re.IGNORECASE)
+SCHEME = r"(?:https?|ftps?|file)://"
+"""How addresses in a text begin; those that are not of the web are no less cited, and it is told that none is opened."""
+HOST_IN_BRACKETS = r"(?:\[[\da-f:.%]{2,60}\])?+"
+_URL = re.compile(
+    rf"(?:{SCHEME}{HOST_IN_BRACKETS}|(?<![\w.@/])www\.)(?:(?<=\])|[^\s<>\[\]{{}}\"“”「」『』【】（）《》，。；、！？|`])"
+    r"[^\s<>\[\]{}\"“”「」『』【】（）《》，。；、！？|`]*",
+    re.IGNORECASE,
+)
 SOURCE_WORD = rf"(?:data )?{any_word('statement.citation_patterns')}"
 STOPS = ".,;:!?*'’"
 """What may stand behind an address and belongs to the sentence around it."""

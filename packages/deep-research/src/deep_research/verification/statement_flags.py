@@ -9,7 +9,7 @@ from claimcheck.language import CJK, HANGUL, detect, is_cjk
 from claimcheck.text.names import Name, begins_sentence, missing_names, name_index
 from claimcheck.text.quotations import quotations, stands_in, stands_nearly_in
 from deep_research.text.code_spans import code_spans, is_within
-from deep_research.verification.figures import missing_figures
+from deep_research.verification.figures import YEAR_PARTS, missing_figures
 
 FlagKind = Literal["id", "quotation", "number", "date", "name"]
 _WORDS, _CHARACTERS = 3, 6
@@ -103,7 +103,8 @@ def _missing_names(statement: str, texts: Sequence[str]) -> Iterator[Name]:
     is_own = any(is_cjk(detect(text)) == is_cjk(language) for text in texts)
     for name in missing_names(statement, whole):
         is_title = not name.text.isascii() and statement[name.start] in "《〈『"
-        if is_title or not (is_own or (name.strict and name.text.isascii())):
+        is_date = any(part.match(statement, name.start) for part in YEAR_PARTS.values())  # Q3 of 2021
+        if is_title or is_date or not (is_own or (name.strict and name.text.isascii())):
             continue
         # The word that a sentence begins with has a capital whatever it is.
         first, _, rest = name.text.partition(" ")
