@@ -59,8 +59,6 @@ from deep_research.worker_child import Limits
 from deep_research.worker_pool import call_in_worker, in_worker_thread
 
 if TYPE_CHECKING:
-    from datetime import timedelta
-
     from langchain_core.messages import BaseMessage
 
     from deep_research.data import Figure, Reference
@@ -69,7 +67,7 @@ if TYPE_CHECKING:
     from deep_research.runs.research_desk import ResearchDesk as ResearchDesk
     from deep_research.sources import SourceRow
 
-readable_suffixes = registry.suffixes
+readable_suffixes, list_strategies, parse_age = registry.suffixes, sources.strategies, deletion.parse_age
 Docs = Sequence["str | PathLike[str]"]
 History = Sequence["str | tuple[str, str] | Message | BaseMessage | Mapping[str, Any]"]
 
@@ -376,11 +374,6 @@ def newest_refresh(run_id: str, *, home: Path | None = None) -> Run:
     return run if newest == run.id else open_run(newest, home=home)
 
 
-def read_length(text: str) -> "timedelta":
-    """Return the length of time `12h`, `1d`, `2w`, `1m` or `1y`. Raises ConfigError for anything else."""
-    return deletion.parse_age(text)
-
-
 def list_sources(settings: Settings) -> "list[SourceRow]":
     """Return one row for each web source: its purpose, its key, whether it is ready."""
     return sources.source_rows(settings_module.load_keys(sources.variables()), settings.source_options)
@@ -398,11 +391,6 @@ def with_tables(text: str, references: "Sequence[Reference]" = (), *, is_rendere
     from deep_research.verification import chart_points  # noqa: PLC0415 - many patterns
 
     return chart_points.with_tables(text, references, is_rendered=is_rendered)
-
-
-def list_strategies() -> Mapping[str, str]:
-    """Return the strategies with the purpose of each."""
-    return sources.strategies()
 
 
 def list_mcp_servers(settings: Settings, *, connect: bool = False) -> list[mcp_listing.ServerRow]:

@@ -46,24 +46,3 @@ def rows_of(line: str, stream: TextIO) -> Iterator[str]:
         else:
             row += piece
     yield row.rstrip()
-
-
-_LIST_COLUMNS = 72
-"""Columns from which what is explained stands beside the explanation, not above it."""
-
-
-class HelpFormatter(click.HelpFormatter):
-    """Help that fits a terminal of any width; click's own takes at least 50 columns, and breaks no example."""
-
-    def __init__(self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None) -> None:
-        columns = shutil.get_terminal_size().columns
-        narrow = max(_NARROWEST, columns - 2) if width is None and columns < _LIST_COLUMNS else width
-        super().__init__(indent_increment, narrow, max_width)
-
-    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
-        """Write what is explained with its explanation, which has rows of its own on a narrow terminal."""
-        super().write_dl(rows, col_max if self.width >= _LIST_COLUMNS - 2 else 4, col_spacing)
-
-    def getvalue(self) -> str:
-        """Return the help, its examples and exit codes wrapped as well."""
-        return "\n".join(row for line in super().getvalue().split("\n") for row in rows_of(line, sys.stdout))
