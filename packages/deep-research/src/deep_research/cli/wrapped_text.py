@@ -1,6 +1,5 @@
 """Lines for a terminal, broken between words instead of within them."""
 
-import re
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
@@ -31,18 +30,11 @@ def rows_of(line: str, stream: TextIO) -> Iterator[str]:
     if not stream.isatty() or most <= width:
         yield line
         return
-    from rich.cells import cell_len  # noqa: PLC0415 - only at a terminal
-
-    from claimcheck.language import HAN, KANA  # noqa: PLC0415
+    from rich.console import Console  # noqa: PLC0415 - only at a terminal
+    from rich.text import Text  # noqa: PLC0415
 
     start = len(line) - len(line.lstrip(" "))
     indent = " " * min(start + 2, width // 4)
-    row = line[:start]
-    # Chinese and Japanese may be broken between any two characters but before a mark.
-    for piece in re.findall(rf"[{HAN}{KANA}][，。、；：？！）」』》”]*|[^\s{HAN}{KANA}]+|\s+", line[start:]):
-        if cell_len(row) + cell_len(piece.rstrip()) > width and row.strip():
-            yield row.rstrip()
-            row = indent + piece.lstrip()
-        else:
-            row += piece
-    yield row.rstrip()
+    rows = Text(line[start:]).wrap(Console(width=width), max(_NARROWEST // 2, width - max(start, len(indent))))
+    for number, row in enumerate(rows):
+        yield (indent if number else line[:start]) + row.plain.rstrip()

@@ -4,7 +4,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,12 +39,6 @@ def parse_age(text: str) -> timedelta:
         message = f"{text!r} is no length of time. Examples: 12h, 30d, 8w, 6m, 1y."
         raise ConfigError(message, setting="older-than", value=text)
     return timedelta(hours=int(number) * _HOURS[unit])
-
-
-def runs_older_than(home: Path, age: timedelta) -> list[RunHead]:
-    """Return the runs that were begun longer ago than `age`."""
-    limit = datetime.now(UTC) - age
-    return [record for record in open_runs(home).list() if datetime.fromisoformat(record.created) < limit]
 
 
 def delete_runs(home: Path, run_ids: Iterable[str]) -> Deletion:
