@@ -230,7 +230,10 @@ def find_runs(
     wanted = [stores.open(run_id).run_id for run_id in run_ids]
     if older_than:
         limit = datetime.now(UTC) - parse_age(older_than)
-        wanted += [run_id for run_id, record in records.items() if datetime.fromisoformat(record.created) < limit]
+        for run_id, record in records.items():
+            with suppress(ValueError):  # of a damaged one it is not known
+                if datetime.fromisoformat(record.created).astimezone(UTC) < limit:
+                    wanted.append(run_id)
     return [records[run_id] for run_id in dict.fromkeys([*wanted, *(records if everything else ())])]
 
 

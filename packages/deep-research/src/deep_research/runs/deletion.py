@@ -92,7 +92,12 @@ def _forget_pages(home: Path, kept: Sequence[RunHead]) -> tuple[str, ...]:
     """
     cache = home / PAGES
     if not kept:
-        for name in (PAGES, f"{PAGES}.damaged", REJECTED):
+        for name in (
+            PAGES,
+            f"{PAGES}.damaged",
+            REJECTED,
+            "history",
+        ):  # the last of an earlier version: lines that were typed
             for path in home.glob(f"{name}*"):
                 _remove(path)
         return ()
