@@ -3,6 +3,7 @@ through a graph that the caller has built, its questions to the user answered by
 """
 
 import asyncio
+import difflib
 import secrets
 import sys
 import warnings
@@ -33,6 +34,7 @@ from deep_research.stores.run_store import RunStore
 _PLACES = frozenset({"docs", "home", "history", "deep_research_run"})
 OWN_KEYS = _PLACES | frozenset(OWN_ARGUMENTS)
 """Keys of `configurable` that are ours and no settings; `deep_research_run` names a run that is there already."""
+_NEAR = 0.8
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,16 @@ class Given:
 
 
 def read_configurable(values: Mapping[str, Any]) -> Given:
-    """Sort what `configurable` holds; keys of others are left alone."""
+    """Sort what `configurable` holds; keys of others are left alone, and one that is nearly ours is warned about."""
     known = _known(values)
     settings, objects = take_objects({name: value for name, value in known.items() if name not in _PLACES})
     own = {name: value for name, value in values.items() if name in OWN_KEYS and value is not None}
+    for name in values:
+        if name in known or name.startswith("__"):
+            continue
+        if near := difflib.get_close_matches(name, Settings.model_fields, n=1, cutoff=_NEAR):
+            message = f"deep-research does not know the key {name!r} of `configurable`. Did you mean {near[0]!r}?"
+            warnings.warn(message, stacklevel=2)
     return Given(settings, objects, own)
 
 
