@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from deep_research.assembly.reasoner_choice import key_variables
+from deep_research.providers.provider_catalog import VARIABLES
 from deep_research.settings import PREFIX
 from tests.runs.running import Ran, engines, run
 from tests.support.postgres import new_database, postgres_server
@@ -40,7 +40,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def no_settings_or_keys() -> Iterator[None]:
     """No test sees the settings or keys of whoever starts the tests: nothing can cost money."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in [name for name in os.environ if name.startswith(PREFIX) or name in key_variables()]:  # noqa: TID251
+        for name in [name for name in os.environ if name.startswith(PREFIX) or name in VARIABLES]:  # noqa: TID251
             patch.delenv(name)
         yield
 

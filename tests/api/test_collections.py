@@ -14,16 +14,13 @@ def nothing_frozen() -> None:
 
 
 def test_what_was_there_is_spared_until_the_last_block_ends() -> None:
-    spared, usual = ShortCollections(), gc.get_threshold()
+    spared, usual, there = ShortCollections(), gc.get_threshold(), [object()]
     with spared:
         assert gc.get_threshold() == (10_000, usual[1], 10 * usual[2])
         with spared:
-            loaded = [object()]
-            assert not _is_frozen(loaded)
-            spared.settle()
-            assert _is_frozen(loaded)
-        assert _is_frozen(loaded)
-    assert not _is_frozen(loaded)
+            assert _is_frozen(there)
+        assert _is_frozen(there)
+    assert not _is_frozen(there)
     assert gc.get_freeze_count() == 0
     assert gc.get_threshold() == usual
 
@@ -34,7 +31,6 @@ def test_a_program_that_freezes_itself_keeps_what_it_froze() -> None:
     made_later = [object()]
     spared = ShortCollections()
     with spared:
-        spared.settle()
         assert (_is_frozen(its_own), _is_frozen(made_later)) == (True, False)
     assert _is_frozen(its_own)
     gc.unfreeze()

@@ -50,7 +50,7 @@ def served_everywhere(folder: Path, patch: pytest.MonkeyPatch) -> Iterator[Serve
         web.otherwise = web_answers.page(bodies("arxiv", "one")[""], "application/atom+xml")
         config = folder / "config.toml"
         config.write_text(
-            f'sources = ["arxiv"]\nread_full_papers = false\n[source_options.arxiv]\nbase_url = "{web.base("api.test")}"\nburst = 1000\n',
+            f'sources = ["arxiv"]\n[source_options.arxiv]\nbase_url = "{web.base("api.test")}"\nburst = 1000\n',
             "utf-8",
         )
         patch.setenv("DEEP_RESEARCH_CONFIG", str(config))

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from claimcheck.language import detect
-from deep_research.assembly.reasoner_choice import key_variables, open_reasoner
+from deep_research.assembly.reasoner_choice import open_reasoner
 from deep_research.data import Decision, Gap, Message, Question
 from deep_research.ports import SearchPlace
+from deep_research.providers.provider_catalog import VARIABLES
 from deep_research.run_context.context import Outside, RunContext
 from deep_research.settings import Settings, load_keys
 from deep_research.steps.intake import decide
@@ -78,7 +79,7 @@ async def decided(
     gaps: list[Gap] = []
     outside = Outside(places=places)
     reasoner, held = open_reasoner(
-        settings, load_keys(key_variables()), journal=journal, home=Path(), on_gap=gaps.append, outside=outside
+        settings, load_keys(VARIABLES), journal=journal, home=Path(), on_gap=gaps.append, outside=outside
     )
     ctx = RunContext(
         run_id="run",

@@ -157,17 +157,10 @@ def test_the_wheel_runs_the_demo_and_exports_without_development_dependencies(in
 
 def test_every_command_shows_its_help_there(installed: Path, tmp_path: Path) -> None:
     assert command(installed, tmp_path, "--version").stdout.startswith("deep-research ")
-    for name in ("serve", "eval", "export", "mcp", "completion"):
+    for name in ("serve", "eval", "export", "mcp"):
         done = command(installed, tmp_path, name, "--help")
         assert done.returncode == 0, done.stderr
         assert "Usage: deep-research" in done.stdout
-
-
-@pytest.mark.parametrize(("shell", "place"), [("bash", ".local/share/bash-completion/completions/deep-research"), ("zsh", ".zfunc/_deep-research"), ("fish", ".config/fish/completions/deep-research.fish")])  # fmt: skip
-def test_completion_is_installed(installed: Path, tmp_path: Path, shell: str, place: str) -> None:
-    done = command(installed, tmp_path, "completion", shell, "--install")
-    assert done.returncode == 0, done.stderr
-    assert "_DEEP_RESEARCH_COMPLETE" in (tmp_path / place).read_text("utf-8")
 
 
 def test_the_shell_completes_commands_and_flags(installed: Path, tmp_path: Path) -> None:

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from deep_research import api
+from deep_research.api import find_runs
 from deep_research.errors import RunNotFound
 from deep_research.fetch.addresses import parse_address
 from deep_research.fetch.http_cache import AnswerStore
 from deep_research.fetch.transport import Answer
-from deep_research.runs.deletion import delete_runs, parse_age, runs_older_than
+from deep_research.runs.deletion import delete_runs, parse_age
 from deep_research.stores.run_folder import RunFolder, held, list_runs
 from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.runs.running import begin, command, engines, run
@@ -111,7 +112,7 @@ def test_old_runs_are_found_by_age(own_state: Path, tmp_path: Path) -> None:
     before = (datetime.now(UTC) - timedelta(days=40)).isoformat()
     old.save(old.load().model_copy(update={"created": before, "status": "finished"}))
     waiting.save(waiting.load().model_copy(update={"created": before, "status": "waiting"}))
-    assert {record.run_id for record in runs_older_than(own_state, timedelta(days=30))} == {old.run_id, waiting.run_id}
+    assert {record.run_id for record in find_runs(older_than="30d", home=own_state)} == {old.run_id, waiting.run_id}
     assert {record.run_id for record in list_runs(own_state)} == {old.run_id, waiting.run_id, new.run_id}
 
 

@@ -23,7 +23,6 @@ CHARACTERS = 20_000
 MOST_SECONDS = 0.25
 """For a text of `CHARACTERS`; the cheapest square takes 0.1 s, and what is dear by its length alone half of this."""
 BOUNDED = {
-    "assembly.page_access._LEFT_OVER": 200,  # _MOST_LEFT
     "claimcheck.claim_verdicts._BEGINS": 200,  # _MOST_SIGNS
     "claimcheck.negation._STEM_BEHIND": 12,  # where it is searched for, as the next three
     "claimcheck.text.names._FIRST_NAME": 30,

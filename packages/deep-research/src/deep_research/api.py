@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -29,6 +30,7 @@ from deep_research.graph_api import build_deep_research_graph as build_deep_rese
 from deep_research.graph_api import run_deep_research as run_deep_research
 from deep_research.isolated_reading import read_bytes
 from deep_research.registry import formats, reader_for
+from deep_research.report.charts import charts_of as charts_of
 from deep_research.report.counts import VerdictCounts as VerdictCounts
 from deep_research.report.counts import verdict_counts as verdict_counts
 from deep_research.run import Run as Run
@@ -55,21 +57,19 @@ from deep_research.stores.run_store import RunHead as RunHead
 from deep_research.stores.run_store import RunRecord as RunRecord
 from deep_research.stores.run_store import dated_id as dated_id
 from deep_research.templates import TemplateFile, load_templates, template_folders
+from deep_research.verification.chart_points import with_tables as with_tables
 from deep_research.worker_child import Limits
 from deep_research.worker_pool import call_in_worker, in_worker_thread
 
 if TYPE_CHECKING:
-    from datetime import timedelta
-
     from langchain_core.messages import BaseMessage
 
-    from deep_research.data import Figure, Reference
     from deep_research.ports import Exporter
     from deep_research.runs.cost_estimate import Estimate
     from deep_research.runs.research_desk import ResearchDesk as ResearchDesk
     from deep_research.sources import SourceRow
 
-readable_suffixes = registry.suffixes
+readable_suffixes, list_strategies, parse_age = registry.suffixes, sources.strategies, deletion.parse_age
 Docs = Sequence["str | PathLike[str]"]
 History = Sequence["str | tuple[str, str] | Message | BaseMessage | Mapping[str, Any]"]
 
@@ -229,7 +229,11 @@ def find_runs(
     records = {record.run_id: record for record in stores.list()}
     wanted = [stores.open(run_id).run_id for run_id in run_ids]
     if older_than:
-        wanted += [record.run_id for record in deletion.runs_older_than(home, deletion.parse_age(older_than))]
+        limit = datetime.now(UTC) - parse_age(older_than)
+        for run_id, record in records.items():
+            with suppress(ValueError):  # of a damaged one it is not known
+                if datetime.fromisoformat(record.created).astimezone(UTC) < limit:
+                    wanted.append(run_id)
     return [records[run_id] for run_id in dict.fromkeys([*wanted, *(records if everything else ())])]
 
 
@@ -376,33 +380,9 @@ def newest_refresh(run_id: str, *, home: Path | None = None) -> Run:
     return run if newest == run.id else open_run(newest, home=home)
 
 
-def read_length(text: str) -> "timedelta":
-    """Return the length of time `12h`, `1d`, `2w`, `1m` or `1y`. Raises ConfigError for anything else."""
-    return deletion.parse_age(text)
-
-
 def list_sources(settings: Settings) -> "list[SourceRow]":
     """Return one row for each web source: its purpose, its key, whether it is ready."""
     return sources.source_rows(settings_module.load_keys(sources.variables()), settings.source_options)
-
-
-def charts_of(report: Report) -> "dict[str, Figure]":
-    """Return the figures of a report by the texts of their blocks."""
-    from deep_research.report import charts  # noqa: PLC0415 - many patterns
-
-    return charts.charts_of(report)
-
-
-def with_tables(text: str, references: "Sequence[Reference]" = (), *, is_rendered: bool = True) -> str:
-    """Return Markdown with a table in place of each chart, see `chart_points.with_tables`."""
-    from deep_research.verification import chart_points  # noqa: PLC0415 - many patterns
-
-    return chart_points.with_tables(text, references, is_rendered=is_rendered)
-
-
-def list_strategies() -> Mapping[str, str]:
-    """Return the strategies with the purpose of each."""
-    return sources.strategies()
 
 
 def list_mcp_servers(settings: Settings, *, connect: bool = False) -> list[mcp_listing.ServerRow]:

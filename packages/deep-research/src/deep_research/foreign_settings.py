@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from deep_research.protocol.given_text import text_of
+from deep_research.protocol.media_type import text_of
 from deep_research.safe_text import safe_text
 
 SHAPES_REPORT = frozenset(("workflow", "template", "depth", "allow_clarification", "max_clarification_rounds"))

@@ -14,16 +14,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from deep_research.address_credentials import hide_credentials, without_credentials
 from deep_research.data import Role, Workflow
 from deep_research.data.outside_tools import SERVER_NAME, McpServer
 from deep_research.errors import ConfigError
 from deep_research.foreign_settings import name_all, read_toml, take_over
-from deep_research.protocol.given_text import text_of
+from deep_research.protocol.media_type import text_of
 from deep_research.safe_text import register_secrets
-from deep_research.setting_aliases import FORMER_SETTINGS, SETTING_ALIASES, own_names
 
 PREFIX = "DEEP_RESEARCH_"
 _SNAPSHOTS = "DEEP_RESEARCH_SNAPSHOTS_URL"
@@ -41,6 +40,20 @@ _OUTPUT_TOKENS: Mapping[Role, int] = {"read": 8_192, "review": 4_096, "judge": 8
 """The output of roles whose answers are lists of a bounded length: forty verdicts, or the entries of a list."""
 ADDRESSES = ("model_base_url", "ranker_base_url", "proxy", "contact", "source_options")
 """Settings that are addresses, or hold some."""
+SETTING_ALIASES = {
+    "research_model_max_tokens": "research_max_tokens",
+    "summarization_model": "write_model",
+    "summarization_model_max_tokens": "write_max_tokens",
+    "compression_model": "write_model",
+    "compression_target_tokens": "write_max_tokens",
+    "compression_model_max_tokens": "write_max_tokens",
+    "final_report_model": "report_model",
+    "final_report_model_max_tokens": "report_max_tokens",
+    "max_react_tool_calls": "max_tool_calls_per_researcher",
+    "search_api": "sources",
+}
+"""Names of settings in Open Deep Research (`Configuration`), with ours."""
+_SEARCH_APIS = {"openai": "openai_web_search", "anthropic": "anthropic_web_search", "none": ""}
 
 
 def _setting(default: Any, group: str, description: str, *, advanced: bool = False, **bounds: Any) -> Any:
@@ -52,9 +65,12 @@ def _setting(default: Any, group: str, description: str, *, advanced: bool = Fal
 
 
 class Settings(BaseModel):
-    """All settings, by group; every number is bounded."""
+    """All settings, by group; every number is bounded.
 
-    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+    A name that is none is passed over here, for records of earlier versions; `load_settings` refuses it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", protected_namespaces=())
 
     model_provider: str = _setting(
         "auto",
@@ -200,14 +216,6 @@ class Settings(BaseModel):
         """Return the maximum output of a call in a role, in tokens."""
         return _OUTPUT_TOKENS[role] if role in _OUTPUT_TOKENS else getattr(self, f"{role}_max_tokens")
 
-    @model_validator(mode="before")
-    @classmethod
-    def _without_former(cls, values: object) -> object:
-        """Leave out what were settings once: runs of then have them in their records."""
-        if not isinstance(values, Mapping):
-            return values
-        return {name: value for name, value in values.items() if name not in FORMER_SETTINGS}
-
     @field_validator("fallback_models", "sources", "allowed_internal_hosts", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
@@ -322,23 +330,35 @@ def load_settings(**arguments: Any) -> Settings:
     given = {name: value for name, value in arguments.items() if value is not None}
     layers = [*_from_files(), _from_environment(), ("argument", given)]
     for origin, layer in layers:
-        told = own_names(layer, _tell_once)
+        told = _own_names(layer)
         if (named := told.get("model_provider")) and values.get("model_provider", "auto") not in ("auto", named):
             values = _without_server(values)
         for path, value in told.items():
             name, _, inside = path.partition(".")
-            if name in FORMER_SETTINGS:
-                _tell_once(
-                    f"The setting {name} ({origin}) does not exist (any more); it changes nothing and can be deleted."
-                )
-                continue
-            _refuse_unknown(name, value, origin)
+            refuse_unknown(name, value, origin)
             values[name] = _set_inside(values.get(name), path, inside.split("."), value) if inside else value
             came_from[name] = origin
     try:
         return Settings(**values)
     except ValidationError as error:
         raise _explain(error, came_from) from None
+
+
+def _own_names(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings under our names; ours count before theirs, the later alias before one of the same, which is told."""
+    named: dict[str, Any] = {}
+    for theirs, ours in SETTING_ALIASES.items():
+        if theirs not in values or ours in values:
+            continue
+        value = values[theirs]
+        if theirs == "search_api" and isinstance(value, str):
+            value = _SEARCH_APIS.get(value.lower(), value.lower())
+        if named.get(ours, value) != value:
+            _tell_once(
+                f"{theirs} counts as the setting {ours}; what else is given for it, {named[ours]!r}, is not used."
+            )
+        named[ours] = value
+    return named | {name: value for name, value in values.items() if name not in SETTING_ALIASES}
 
 
 def _without_server(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -380,7 +400,7 @@ def _from_file(path: Path, *, is_foreign: bool = False) -> dict[str, Any] | None
 def _of_stranger(values: dict[str, Any]) -> dict[str, Any]:
     """Return what the current folder's own file may say, which a download can bring; say once what is left out."""
     known = {name: value for name, value in values.items() if is_setting(name)}
-    kept, left_out = take_over(own_names(known, _tell_once))
+    kept, left_out = take_over(_own_names(known))
     if left_out:
         _tell_once(
             f"Left out of {FOLDER_FILE} in this folder, because a folder may come from somebody else: "
@@ -414,7 +434,8 @@ def _from_environment() -> tuple[str, dict[str, Any]]:
     return "environment", values
 
 
-def _refuse_unknown(name: str, value: object, origin: str) -> None:
+def refuse_unknown(name: str, value: object, origin: str) -> None:
+    """Raise ConfigError for what is no name of a setting; `origin` is where it was given."""
     if name in Settings.model_fields:
         return
     near = difflib.get_close_matches(name, Settings.model_fields, n=1)

@@ -39,8 +39,6 @@ SPOOL = "spool"
 """The folder of answers on their way into a database."""
 REJECTED = "rejected-documents.txt"
 """The file of the documents that ended their reader."""
-HISTORY = "history"
-"""The file of the lines that were typed into the conversation."""
 
 _FILE, _FOLDER = 0o600, 0o700
 _OTHERS = 0o077

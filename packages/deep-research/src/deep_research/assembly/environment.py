@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from deep_research import registry
 from deep_research.assembly.follow_up_parts import JournalSince, prepared_late
 from deep_research.assembly.own_objects import NOTHING, OwnObjects
-from deep_research.assembly.reasoner_choice import Watch, key_variables, open_reasoner
+from deep_research.assembly.reasoner_choice import Watch, open_reasoner
 from deep_research.assembly.recording import OfflineJournal, note_outside, recorded_outside
 from deep_research.assembly.web_search import WebPlaces, open_web_places
 from deep_research.data import Asked, Gap, Ledger
@@ -21,6 +21,7 @@ from deep_research.data.outside_tools import McpServer
 from deep_research.errors import StoreError
 from deep_research.events import Event, Progress
 from deep_research.ports import Journal, Library, OutsideTool, SearchPlace
+from deep_research.providers.provider_catalog import VARIABLES
 from deep_research.run_context.context import Outside, RunContext
 from deep_research.run_context.steering import Steering
 from deep_research.settings import ADDRESSES, Settings, load_keys, load_settings
@@ -118,7 +119,7 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
         library, journal = await asyncio.to_thread(lambda: (job.store.open_library(), job.store.open_journal()))
         for store in (journal, library):  # closing writes what is left to the disk, which may take its time
             stack.push_async_callback(asyncio.to_thread, store.close)
-        keys = load_keys(key_variables())
+        keys = load_keys(VARIABLES)
         if any(getattr(job.settings, name) for name in ADDRESSES):
             load_settings()  # a run keeps no passwords of its addresses: those of the settings in force are used
 
@@ -129,7 +130,7 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
         if job.is_offline:
             calls = OfflineJournal(journal, job.record.run_id)
             # With these a model can be named, and none asked.
-            keys = {name: "replay" if name.endswith("_KEY") else "http://127.0.0.1:9" for name in key_variables()}
+            keys = {name: "replay" if name.endswith("_KEY") else "http://127.0.0.1:9" for name in VARIABLES}
             outside = recorded_outside(journal, job.record, job.question)
         else:
             outside = await _open_outside(stack, job, environment, (library, journal), on_gap)

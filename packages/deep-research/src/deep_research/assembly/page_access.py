@@ -5,7 +5,6 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from claimcheck.lexicon import any_word
 from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, Gap, SearchResult, Source
 from deep_research.errors import Blocked, NotFound, SourceError, Unreadable
@@ -23,11 +22,7 @@ if TYPE_CHECKING:
     from deep_research.fetch.page_fetcher import Fetcher
 
 OnGap = Callable[[Gap], object]
-_LEFT_OVER = re.compile(rf"(?:\s*{any_word('document.list_joint_patterns')})+\s*(?=[.?!。？]?$)")
-"""What stood between two addresses of which the second could not be read."""
 _TITLE_CHARS = 120
-_MOST_LEFT = 200
-"""Characters at the end of a question among which that is looked for."""
 MOST_NAMED = 10
 """Addresses of one question that are read."""
 _FULL_TEXT = re.compile(
@@ -146,8 +141,7 @@ class QuestionPages(SearchPlace):
         for url in sorted(self.urls, key=len, reverse=True):
             title = " ".join(titles.get(url, "").split())[:_TITLE_CHARS]
             said = said.replace(url, "" if title == url else title)
-        said = " ".join(said.split())
-        return said[:-_MOST_LEFT] + _LEFT_OVER.sub("", said[-_MOST_LEFT:]) or question
+        return " ".join(said.split()) or question
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
         """Return the pages; which of their passages answer is the library's to find."""

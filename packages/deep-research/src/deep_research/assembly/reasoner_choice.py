@@ -58,7 +58,7 @@ def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
 
 def provider_of(settings: Settings) -> str:
     """Return the provider that settings come to with the keys of this machine. Raises ConfigError."""
-    return resolve_provider(settings, load_keys(key_variables()))
+    return resolve_provider(settings, load_keys(catalog.VARIABLES))
 
 
 def choose_model(settings: Settings, keys: Mapping[str, str]) -> "OpenModel | None":
@@ -76,17 +76,12 @@ def named_providers(settings: Settings) -> tuple[str, str]:
 
 def list_models(settings: Settings) -> dict[str, str]:
     """Return the providers whose key or address is set, each with its usual model ("" where there is none)."""
-    keys = load_keys(key_variables())
+    keys = load_keys(catalog.VARIABLES)
     alone = ({variable: value} for variable, value in keys.items())
     named = {catalog.auto_provider(one) for one in alone} | {
         catalog.auto_provider(keys, base_url=settings.model_base_url)
     }
     return {name: known.model for name, known in PROVIDERS.items() if name in named}
-
-
-def key_variables() -> tuple[str, ...]:
-    """Return the variables that hold keys and addresses of model providers and rankers."""
-    return catalog.VARIABLES
 
 
 _NOTHING = Outside()

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 from claimcheck.language import detect
 from deep_research import sources
-from deep_research.assembly.reasoner_choice import choose_model, key_variables, provider_of, resolve_provider
+from deep_research.assembly.reasoner_choice import choose_model, provider_of, resolve_provider
 from deep_research.assembly.web_search import chosen_sources
 from deep_research.errors import ConfigError
+from deep_research.providers.provider_catalog import VARIABLES
 from deep_research.settings import Settings, load_keys
 from deep_research.stores.open_stores import open_runs
 from deep_research.stores.run_store import RunRecord, RunStore
@@ -88,7 +89,7 @@ class Preview(NamedTuple):
 def preview(settings: Settings, docs: Sequence[str], *, home: Path) -> Preview:
     """Return what a run would use. Raises ConfigError for paths, providers and settings that cannot be used."""
     check_usable(docs, settings, home=home)
-    keys = load_keys(key_variables())
+    keys = load_keys(VARIABLES)
     provider, model = resolve_provider(settings, keys), choose_model(settings, keys)
     web = ", ".join(settings.sources) or _strategy(settings, docs, provider)
     return Preview(provider, model.model if model is not None else "", tuple(docs), web)

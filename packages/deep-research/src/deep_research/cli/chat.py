@@ -9,19 +9,17 @@ from click.exceptions import Exit
 
 from claimcheck.language import detect
 from deep_research import __version__, api
-from deep_research import settings as settings_module
 from deep_research.api import Run
 from deep_research.cli.flags import settings_of
 from deep_research.cli.report_printer import came_from, print_answer, print_markdown, print_report, reference_line
 from deep_research.cli.run_commands import as_it_is, list_lines, passage_text
 from deep_research.cli.session import Session
-from deep_research.cli.terminal_input import Prompt
+from deep_research.cli.terminal_input import read_line
 from deep_research.cli.wrapped_text import echo_wrapped
 from deep_research.conversation.replies import read_remark
 from deep_research.errors import ConfigError, ResearchError
 from deep_research.i18n.catalog import phrase
 from deep_research.settings import Settings
-from deep_research.state_files import HISTORY
 
 
 def greeting(settings: Settings, docs: Sequence[str]) -> str:
@@ -68,19 +66,15 @@ class Conversation:
     def hold(self) -> int:
         """Talk until the user leaves; returns the exit code. Raises ConfigError for flags that cannot be used."""
         echo_wrapped(greeting(settings_of(self._flags), self._flags.get("docs") or ()), err=True)
-        prompt = Prompt(history=settings_module.home() / HISTORY, words=tuple(self._commands))
-        try:
-            while not self._left:
-                try:
-                    if line := prompt.line("\n> "):
-                        self._take(line)
-                except (Exit, KeyboardInterrupt):
-                    click.echo("", err=True)  # the line is given up, or the run; Ctrl-D leaves
-                except EOFError:
-                    click.echo("", err=True)
-                    break
-        finally:
-            prompt.close()
+        while not self._left:
+            try:
+                if line := read_line("\n> "):
+                    self._take(line)
+            except (Exit, KeyboardInterrupt):
+                click.echo("", err=True)  # the line is given up, or the run; Ctrl-D leaves
+            except EOFError:
+                click.echo("", err=True)
+                break
         return 0
 
     def _take(self, line: str) -> None:

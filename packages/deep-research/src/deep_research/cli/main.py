@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from deep_research.cli.wrapped_text import HelpFormatter, echo_wrapped
+from deep_research.cli.wrapped_text import echo_wrapped
 
 EXIT_CODES = """\b
 Exit codes:
@@ -56,7 +56,6 @@ class _Commands(click.Group):
         "step": "deep_research.cli.part_commands:step_command",
         "sources": "deep_research.cli.info_commands:sources_command",
         "templates": "deep_research.cli.info_commands:templates_command",
-        "completion": "deep_research.cli.completion_command:completion_command",
         "mcp": "deep_research_server.commands:mcp_command",
         "serve": "deep_research_server.commands:serve_command",
         "token": "deep_research_server.commands:token_command",
@@ -114,9 +113,6 @@ class _Commands(click.Group):
                 )
             args = ["research", *args]
         return super().parse_args(ctx, args)
-
-
-click.Context.formatter_class = HelpFormatter
 
 
 @click.group(

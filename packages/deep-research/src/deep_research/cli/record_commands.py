@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from deep_research.cli import shared_flags
-from deep_research.cli.completion_command import complete_run_ids
 from deep_research.cli.lazy_modules import api, asyncio
 from deep_research.cli.wrapped_text import echo_wrapped
 
@@ -40,7 +39,7 @@ def replay_command(run_id: str, as_json: bool) -> int:
 
 
 @click.command("bundle")
-@click.argument("run_id", metavar="RUN")
+@shared_flags.RUN
 @click.option(
     "-o", "--out", type=shared_flags.PATH, metavar="FILE", help="The file to write (default: RUN.bundle.zip)."
 )
@@ -71,7 +70,7 @@ def import_command(file: str) -> int:
 
 
 @click.command("refresh")
-@click.argument("run_id", metavar="RUN")
+@shared_flags.RUN
 @shared_flags.AS_JSON
 def refresh_command(run_id: str, as_json: bool) -> int:
     """Research the plan of RUN again from today's sources, and report what is new, what changed and what is gone."""
@@ -86,7 +85,7 @@ def refresh_command(run_id: str, as_json: bool) -> int:
 
 
 @click.command("watch")
-@click.argument("run_id", metavar="RUN", shell_complete=complete_run_ids)
+@shared_flags.RUN
 @click.option("--every", default="7d", show_default=True, metavar="TIME", help="How often: 12h, 1d, 2w, 1m.")
 @click.option("--once", is_flag=True, help="Refresh if it is due, and end: for cron and timers.")
 @click.option("--now", "at_once", is_flag=True, help="Do not wait for the first refresh to be due.")
@@ -100,7 +99,7 @@ def watch_command(run_id: str, every: str, once: bool, at_once: bool) -> int:
     deep-research watch RUN --every 1d
     0 6 * * *  deep-research watch RUN --every 1d --once     (cron, which mails what is printed)
     """
-    length = api.read_length(every)
+    length = api.parse_age(every)
     while True:
         newest = api.newest_refresh(run_id)
         wait = 0.0 if at_once else _seconds_until_due(newest, length)

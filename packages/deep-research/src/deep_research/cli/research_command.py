@@ -6,7 +6,6 @@ from typing import Any
 import click
 
 from deep_research.cli import shared_flags
-from deep_research.cli.completion_command import complete_run_ids
 from deep_research.cli.main import EXIT_CODES
 
 
@@ -77,7 +76,7 @@ def research_command(words: tuple[str, ...], query: str | None, **flags: Any) ->
 
 def _read_question() -> str:
     """Return standard input as text. Raises click.UsageError for bytes that are none."""
-    from deep_research.protocol.given_text import text_of  # noqa: PLC0415 - help stays fast
+    from deep_research.protocol.media_type import text_of  # noqa: PLC0415 - help stays fast
 
     if sys.stdin is None or sys.stdin.closed:
         return ""
@@ -120,7 +119,7 @@ def ask_command(words: tuple[str, ...], **flags: Any) -> int:
 
 
 @click.command("resume")
-@click.argument("run_id", metavar="RUN", shell_complete=complete_run_ids)
+@shared_flags.RUN
 @click.option("--answer", help="Answer to the question the run waits for.")
 @shared_flags.OUT
 @shared_flags.SHORT

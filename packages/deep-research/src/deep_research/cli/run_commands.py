@@ -10,7 +10,6 @@ import click
 
 from claimcheck.text.cleaning import shorten
 from deep_research.cli import shared_flags
-from deep_research.cli.completion_command import complete_run_ids
 from deep_research.cli.lazy_modules import api
 from deep_research.cli.wrapped_text import echo_wrapped
 
@@ -59,7 +58,7 @@ def list_lines(record: "RunHead") -> Iterator[str]:
 
 
 @click.command("show")
-@click.argument("run_id", metavar="RUN", shell_complete=complete_run_ids)
+@shared_flags.RUN
 @shared_flags.AS_JSON
 @click.option("--passage", metavar="ID", help="Show one passage (s7p3) and its source.")
 @shared_flags.SHORT
@@ -124,7 +123,7 @@ def passage_text(run: "Run", wanted: str) -> str:
 
 
 @click.command("delete")
-@click.argument("run_ids", metavar="RUN", nargs=-1, shell_complete=complete_run_ids)
+@click.argument("run_ids", metavar="RUN", nargs=-1, shell_complete=shared_flags.complete_run_ids)
 @click.option("--older-than", metavar="AGE", default="", help="Delete the runs begun longer ago: 12h, 30d, 8w, 6m, 1y.")
 @click.option("--all", "everything", is_flag=True, help="Delete all runs, and all that was kept for them.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
@@ -173,7 +172,7 @@ def _is_confirmed(records: "list[RunHead]") -> bool:
 
 
 @click.command("steer")
-@click.argument("run_id", metavar="RUN", shell_complete=complete_run_ids)
+@shared_flags.RUN
 @click.option("--remark", metavar="TEXT", help="A remark for all researchers of the run.")
 @click.option("--drop", metavar="SECTION", help="Remove a section, by title or number.")
 @click.option("--add", metavar="SECTION", help='Add a section: "TITLE: what to look for".')
@@ -206,7 +205,7 @@ def steer_command(run_id: str, remark: str | None, drop: str | None, add: str | 
 
 
 @click.command("export")
-@click.argument("run_id", metavar="[RUN]", default="", shell_complete=complete_run_ids)
+@click.argument("run_id", metavar="[RUN]", default="", shell_complete=shared_flags.complete_run_ids)
 @click.option("--to", "to", metavar="FORMAT", default="", help="The format; without it, the formats are listed.")
 @click.option(
     "--out",

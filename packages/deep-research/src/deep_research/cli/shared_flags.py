@@ -1,6 +1,8 @@
-"""The flags that several commands have."""
+"""The flags and arguments that several commands have."""
 
 import click
+
+from deep_research.cli.lazy_modules import api
 
 
 class GivenPath(click.ParamType):
@@ -13,6 +15,12 @@ class GivenPath(click.ParamType):
         return value if value.strip() else self.fail("it is empty; is a variable not set?", param, ctx)
 
 
+def complete_run_ids(_context: object, _parameter: object, incomplete: str) -> list[str]:
+    """Return the ids of runs that begin so, for the shell."""
+    return sorted((run_id for run_id in api.run_ids() if run_id.startswith(incomplete)), reverse=True)
+
+
+RUN = click.argument("run_id", metavar="RUN", shell_complete=complete_run_ids)
 PATH = GivenPath()
 DOCS = click.option(
     "-d", "--docs", multiple=True, type=PATH, metavar="PATH", help="File or folder to search; may be given again."

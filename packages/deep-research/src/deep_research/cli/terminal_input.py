@@ -1,4 +1,4 @@
-"""What the user types at the terminal: lines with editing and history, answers to what a run asks, and lines typed while
+"""What the user types at the terminal: lines with editing, answers to what a run asks, and lines typed while
 a run goes on, which are read without disturbing the progress table and passed to the run.
 """
 
@@ -8,10 +8,9 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from pathlib import Path
-from types import ModuleType
+from importlib import import_module
 from typing import Any
 
 import click
@@ -23,9 +22,7 @@ from deep_research.conversation.replies import pick_options
 from deep_research.data import Asked, Brief
 from deep_research.errors import ResearchError
 from deep_research.settings import editor_command
-from deep_research.state_files import make_private_file, make_private_folder
 
-_REMEMBERED = 1000
 _HOW_TO_EDIT = (
     "<!-- Change, reorder, add or remove sections (## Title); text below a title says what to look for,\n"
     "     lines with - are searches. Save and close the editor; an empty file cancels the change. -->\n\n"
@@ -37,75 +34,40 @@ HINT = "type to the run: a remark, /drop 2, /add Title: what, /finish"
 _KINDS = {"/drop": "drop", "/add": "add", "/finish": "finish", "/remark": "remark"}
 
 
-class Prompt:
-    """Asks for lines. `history` is the file that remembers them; None for none."""
+def read_line(prompt: str) -> str:
+    """Return the next line as text, its ends trimmed; asks again for one that is not text.
 
-    def __init__(self, *, history: Path | None = None, words: Sequence[str] = ()) -> None:
-        """`words` are completed with the tab key."""
-        self._history, self._words = history, words
-        self._readline: ModuleType | None = None
-        if sys.stdin.isatty() and sys.stdout.isatty():
-            with suppress(ImportError):  # some platforms have neither GNU readline nor libedit
-                import readline  # noqa: PLC0415 - it changes how input() reads
+    Raises EOFError at Ctrl-D (or the end of the input), KeyboardInterrupt at Ctrl-C.
+    """
+    # Bytes that are no UTF-8 come as lone surrogates instead of ending the program.
+    with suppress(AttributeError, ValueError):
+        sys.stdin.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        with suppress(ImportError):  # some platforms have neither GNU readline nor libedit
+            import_module("readline")  # with it input() edits lines and remembers them
+    while True:
+        given = _raw_line(prompt)
+        if not any("\ud800" <= c <= "\udfff" for c in given):
+            return given.strip()
+        echo_wrapped("That line was not text in UTF-8; please type it again.", err=True)
 
-                self._readline = readline
-        if self._readline is not None and history is not None:
-            self._readline.set_history_length(_REMEMBERED)
-            with suppress(OSError, UnicodeDecodeError):
-                self._readline.read_history_file(history)
 
-    def _prepare(self, readline: ModuleType) -> None:
-        """Make readline ours: another prompt may have had it since."""
-        readline.set_auto_history(self._history is not None)
-        readline.set_completer_delims(" ")
-        readline.set_completer(self._complete)
-        readline.parse_and_bind("tab: complete")
-
-    def _complete(self, text: str, state: int) -> str | None:
-        fitting = [word for word in self._words if text and word.startswith(text)]
-        return fitting[state] if state < len(fitting) else None
-
-    def line(self, prompt: str) -> str:
-        """Return the next line as text, its ends trimmed; asks again for one that is not text.
-
-        Raises EOFError at Ctrl-D (or the end of the input), KeyboardInterrupt at Ctrl-C.
-        """
-        while True:
-            given = self._raw(prompt)
-            if not any("\ud800" <= c <= "\udfff" for c in given):
-                return given.strip()
-            echo_wrapped("That line was not text in UTF-8; please type it again.", err=True)
-
-    def _raw(self, prompt: str) -> str:
-        # Bytes that are no UTF-8 come as lone surrogates instead of ending the program.
-        with suppress(AttributeError, ValueError):
-            sys.stdin.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
-        if self._readline is not None:
-            self._prepare(self._readline)
-        if sys.stdout.isatty():
-            return input(prompt)
-        click.echo(prompt, nl=False, err=True)
-        read = sys.stdin.readline()
-        if not read:
-            raise EOFError
-        return read
-
-    def close(self) -> None:
-        """Write the history down; a disk that refuses costs the history alone."""
-        if self._readline is None or self._history is None:
-            return
-        with suppress(OSError):
-            make_private_folder(self._history.parent)
-            make_private_file(self._history)
-            self._readline.write_history_file(self._history)
+def _raw_line(prompt: str) -> str:
+    if sys.stdout.isatty():
+        return input(prompt)
+    click.echo(prompt, nl=False, err=True)
+    read = sys.stdin.readline()
+    if not read:
+        raise EOFError
+    return read
 
 
 def ask_user(asked: Asked) -> str:
     """Return what the user answers. Raises EOFError at Ctrl-D and KeyboardInterrupt at Ctrl-C."""
     say_asked(asked)
-    prompt, answer = Prompt(), None
+    answer = None
     while answer is None:
-        answer = _answer(asked, prompt.line("answer> "))
+        answer = _answer(asked, read_line("answer> "))
     return answer
 
 

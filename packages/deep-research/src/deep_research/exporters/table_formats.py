@@ -28,7 +28,6 @@ _WIDTHS = {"title": 36, "where": 22, "reason": 28, "place": 32, "heading": 24, "
 _WIDTHS |= dict.fromkeys(("statement", "quote", "problem", "evidence"), 60)
 _WIDTHS |= dict.fromkeys(("passage", "old", "new"), 80)
 _USUAL_WIDTH, _LONGEST_CELL = 13, 32_767
-_FILLS = {"supported": "E3F4E6", "unverified": "FFF4D6", "misleading": "FFF4D6", "contradicted": "FBE1DF"}
 
 
 def rows_of(given: ExportInput) -> Sequence[tuple[Cell, ...]]:
@@ -97,7 +96,6 @@ class XlsxExporter:
         summary.title = "Summary"
         _fill(summary, ("what", "value"), _summary(given))
         _fill(book.create_sheet("Evidence"), COLUMNS, rows_of(given))
-        _colour(book["Evidence"])
         problems = [
             (p.kind, p.quote, p.problem, p.evidence, ", ".join(p.passages), p.claim, p.by, p.outcome, p.reply)
             for p in given.report.problems
@@ -159,13 +157,3 @@ def _fill(sheet: "Worksheet", columns: Sequence[str], rows: Iterable[Sequence[Ce
         sheet.column_dimensions[get_column_letter(place)].width = width
     sheet.freeze_panes = "A2"
     sheet.auto_filter.ref = sheet.dimensions
-
-
-def _colour(sheet: "Worksheet") -> None:
-    from openpyxl.styles import PatternFill  # noqa: PLC0415
-
-    column = COLUMNS.index("verdict") + 1
-    for number in range(2, sheet.max_row + 1):
-        cell = sheet.cell(number, column)
-        if colour := _FILLS.get(str(cell.value)):
-            cell.fill = PatternFill("solid", fgColor=colour)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from deep_research.errors import ConfigError
-from deep_research.protocol.given_text import text_of
+from deep_research.protocol.media_type import text_of
 
 
 @dataclass(frozen=True)

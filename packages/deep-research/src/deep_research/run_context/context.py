@@ -7,6 +7,7 @@ when a node is done again after a crash, and in a replay.
 
 import asyncio
 import logging
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -18,18 +19,19 @@ from deep_research.errors import ConfigError, ReplayDiffers, ResearchError, Stop
 from deep_research.events import Event, GapFound
 from deep_research.i18n.catalog import join_list, phrase
 from deep_research.ports import Journal, Library, OutsideTool, Pages, Reasoner, SearchPlace
-from deep_research.run_context.opened_sources import OpenedSources
 from deep_research.run_context.steering import Steering
 from deep_research.safe_text import safe_noun
 from deep_research.settings import Settings
 from deep_research.stores.event_log import EventLog
 from deep_research.templates import TemplateFile
+from deep_research.text.prompt_fencing import attribute
 
 section_position: ContextVar[tuple[str, str]] = ContextVar("section_position", default=("", ""))
 """The title of the section that a researcher works at; attempt and turn."""
 node_config: ContextVar[Callable[[], Mapping[str, Any]]] = ContextVar("node_config", default=dict)
 """Returns the configuration with which LangGraph runs the present node; raises RuntimeError outside of one."""
 _log = logging.getLogger(__name__)
+_MOST_TOLD = 8
 
 
 def current_position() -> str:
@@ -45,6 +47,33 @@ def current_position() -> str:
 def section_worked_at() -> str:
     """Return the title of the section that a researcher works at; "" outside of one."""
     return section_position.get()[0]
+
+
+class OpenedSources:
+    """The sources that the researchers of a run have opened, by the section that did first: each is told of its colleagues'."""
+
+    def __init__(self) -> None:
+        self._by: dict[str, str] = {}
+        self._told: defaultdict[str, set[str]] = defaultdict(set)
+
+    def note(self, source: str, section: str) -> bool:
+        """Note that a section opens a source; return whether it was opened before."""
+        is_known = source in self._by
+        self._by.setdefault(source, section)
+        self._told[section].add(source)
+        return is_known
+
+    def has(self, source: str) -> bool:
+        """Return whether the run has opened a source."""
+        return source in self._by
+
+    def news_for(self, section: str, library: Library) -> str:
+        """Return in words what others have opened since the section was told last; "" for nothing."""
+        new = [key for key, by in self._by.items() if by != section and key not in self._told[section]]
+        self._told[section].update(new)
+        named = (f"{key} {attribute(source.title)}" for key in new[-_MOST_TOLD:] if (source := library.source(key)))
+        told = "; ".join(named)
+        return f"Opened in this run, free for you too: {told}" if told else ""
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ the sections, the searches and the passages that a writer gets.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from deep_research.assembly.reasoner_choice import choose_model, key_variables
+from deep_research.assembly.reasoner_choice import choose_model
 from deep_research.data import MAX_SECTIONS, Usage
-from deep_research.providers.provider_catalog import PROVIDERS
+from deep_research.providers.provider_catalog import PROVIDERS, VARIABLES
 from deep_research.settings import Settings, load_keys
 from deep_research.text.token_count import estimate_tokens
 from deep_research.verification.foreign import read_report
@@ -65,7 +65,7 @@ def estimate(settings: Settings) -> Estimate | None:
 
 def _model(settings: Settings) -> "OpenModel | None":
     """Return the model of the settings, or None; one that is named is needed for its prices alone: no key has to be there."""
-    keys = load_keys(key_variables())
+    keys = load_keys(VARIABLES)
     named = PROVIDERS.get(settings.model_provider)
     return choose_model(settings, {named.key: "none", **keys} if named else keys)
 

@@ -4,13 +4,13 @@ import shutil
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import NamedTuple
 
 from deep_research.assembly.environment import index_name
 from deep_research.errors import ConfigError, RunBusy, StoreError
-from deep_research.state_files import DOCUMENTS, HISTORY, PAGES, REJECTED, RUNS
+from deep_research.state_files import DOCUMENTS, PAGES, REJECTED, RUNS
 from deep_research.stores.open_stores import open_runs
 from deep_research.stores.run_folder import BEING_DELETED, folder_size
 from deep_research.stores.run_store import RunHead, RunStore
@@ -41,24 +41,11 @@ def parse_age(text: str) -> timedelta:
     return timedelta(hours=int(number) * _HOURS[unit])
 
 
-def runs_older_than(home: Path, age: timedelta) -> list[RunHead]:
-    """Return the runs that were begun longer ago than `age`."""
-    limit = datetime.now(UTC) - age
-    return [record for record in open_runs(home).list() if _begun(record) < limit]
-
-
-def _begun(record: RunHead) -> datetime:
-    try:
-        return datetime.fromisoformat(record.created).astimezone(UTC)
-    except ValueError:
-        return datetime.max.replace(tzinfo=UTC)
-
-
 def delete_runs(home: Path, run_ids: Iterable[str]) -> Deletion:
     """Delete runs and what no other run needs; one that a process is carrying out is left.
 
     Of indexes of documents those go whose paths no other run names; of the pages that were kept those that no other
-    run has read. When no run is left, the whole cache goes, and the lines that were typed. Raises StoreError when the
+    run has read. When no run is left, the whole cache goes. Raises StoreError when the
     disk refuses.
     """
     before = folder_size(home)
@@ -98,14 +85,19 @@ def _delete_indexes(home: Path, gone: Sequence[RunHead], kept: Sequence[RunHead]
 
 
 def _forget_pages(home: Path, kept: Sequence[RunHead]) -> tuple[str, ...]:
-    """Delete the pages that no run of `kept` has read; with no run left, the whole cache and the typed lines.
+    """Delete the pages that no run of `kept` has read; with no run left, the whole cache.
 
     Of a run whose library cannot be read it is not known which pages it needs: then nothing is deleted, and the ids of
     such runs are returned.
     """
     cache = home / PAGES
     if not kept:
-        for name in (PAGES, f"{PAGES}.damaged", REJECTED, HISTORY):
+        for name in (
+            PAGES,
+            f"{PAGES}.damaged",
+            REJECTED,
+            "history",
+        ):  # the last of an earlier version: lines that were typed
             for path in home.glob(f"{name}*"):
                 _remove(path)
         return ()

@@ -16,7 +16,7 @@ from deep_research.report.ledger import ledger_of
 from deep_research.run_context.context import RunContext
 from deep_research.runs.lifecycle import RunTask, carry_out
 from deep_research.runs.research_run import clean_question, read_question_pages
-from deep_research.settings import Settings
+from deep_research.settings import Settings, refuse_unknown
 from deep_research.stores.event_log import EventLog
 from deep_research.stores.run_store import RunRecord, RunStore
 
@@ -123,8 +123,10 @@ def unfinished(store: RunStore) -> FollowUp | None:
 
 
 def begin_follow_up(store: RunStore, text: str, changes: Mapping[str, Any]) -> FollowUp:
-    """Write down a new follow-up, so that it can be taken up again. Raises RunNotFound when the run has no report."""
+    """Write down a new follow-up, so that it can be taken up again. Raises RunNotFound without a report, ConfigError."""
     report, record = store.load_result(), store.load()
+    for name, value in changes.items():
+        refuse_unknown(name, value, "argument")
     if changes.get("model_provider", named := record.settings.get("model_provider")) != named:
         changes = {"model_name": None, "model_base_url": "", **changes}  # model and address belong to their provider
     settled = Settings(**{**record.settings, **changes})

@@ -75,11 +75,9 @@ class RunTask(ABC):
 
 async def carry_out(task: RunTask, environment: RunEnvironment) -> Report:
     """Do a task whose run is locked, or what is left of it, and return its report. Raises what `Run.carry_out` does."""
-    spared, traced = SHORT_COLLECTIONS, span("research", deep_research__run_id=task.store.run_id)
-    with spared, traced, noting_end(task, environment) as log:
+    with span("research", deep_research__run_id=task.store.run_id), noting_end(task, environment) as log:
         task.note(status="running", waiting_for="", asked=None, error="")
         async with open_task(task, environment, log) as (ctx, start):
-            spared.settle()
             values = await _drive(task, ctx, start, environment.answer)
         return await keep_report(task, log, values)
 
@@ -188,7 +186,8 @@ async def _drive(task: RunTask, ctx: RunContext, start: dict[str, Any], answer: 
     at = task.checkpoints()
     async with open_checkpoints(at.location, at.guard) as checkpoints:
         graph = await asyncio.to_thread(compile_workflow, task.workflow or ctx.settings.workflow, checkpoints)
-        return await drive(graph, ctx, start, thread=at.thread, ask=lambda asked: _ask(ctx, asked, answer))
+        with SHORT_COLLECTIONS:
+            return await drive(graph, ctx, start, thread=at.thread, ask=lambda asked: _ask(ctx, asked, answer))
 
 
 async def ask_user(asked: Asked, answer: Answer | None, run_id: str = "") -> str:

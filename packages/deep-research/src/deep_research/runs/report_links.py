@@ -7,8 +7,8 @@ What comes back is the same format, with citations in the styles that `verificat
 import html
 import io
 import re
-import zipfile
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from deep_research.data import write_link
 from deep_research.protocol.media_type import ZIP, signed_media_type
@@ -17,19 +17,14 @@ from deep_research.reading_child import FileAnswer, limits_of, read_given
 from deep_research.worker_child import limited
 
 _HREF = re.compile(r"\bhref\s?=\s?[\"']((?:https?|ftps?|file)://[^\"'<>\s]{1,2000})[\"']", re.IGNORECASE)
+_IS_OUT = re.compile("(?:https?|ftps?|file):")
 _TAG = re.compile(r"<[^<>]{0,4000}>")
 _NUMBERS = re.compile(r"\[?\d{1,3}(?:\s?[,;-]\s?\d{1,3}){0,20}\]?")
 _PAGE_MARK = re.compile(r"<a\s(?=[^<>]{0,999}?href\s?=\s?[\"']?#)[^<>]{0,1999}+>\s?(\d{1,3})\s?</a\s?>", re.IGNORECASE)
 _INLINE = re.compile(r"</?(?:a|abbr|b|cite|em|i|mark|q|small|span|strong|u)\b[^<>]{0,300}>", re.IGNORECASE)
 _OPEN = re.compile(r"[\[(<][^\])>]{0,40}\Z")
-_MOST_BYTES = 20_000_000
-"""Bytes of a part of a DOCX file in which links are looked for."""
-_BODY, _NOTES = "word/document.xml", ("footnote", "endnote")
-_RELATION = re.compile(r"<Relationship\b[^<>]{0,4000}>")
-_FIELD = re.compile(r"\b(Id|Target|r:id|w:id|w:type)=\"([^\"<>]{1,2000})\"")
-_NOTE_MARK = re.compile(r"<w:(footnote|endnote)Reference\b[^<>]{0,500}/>")
-_IS_RAISED = re.compile(r"<w:vertAlign\s[^<>]{0,200}w:val=\"superscript\"|<w:position\s[^<>]{0,200}w:val=\"[1-9]")
-_WORDS = re.compile(r"<w:t\b[^<>]{0,200}>([^<]{0,20000})</w:t>")
+_NOTES = ("footnote", "endnote")
+_RAISED = ".//w:r[w:rPr/w:vertAlign/@w:val='superscript' or w:rPr/w:position/@w:val > 0]"
 
 
 def read_marked(reader: str, data: bytes, name: str) -> FileAnswer:
@@ -80,76 +75,63 @@ def _as_number(_opening: str, inside: str) -> str:
 
 def mark_docx_links(data: bytes) -> bytes:
     """Return a DOCX file whose links, raised numbers and notes stand in the text of its body. Raises Unreadable."""
-    with open_zip(data, what="DOCX") as container:
-        sizes = {part.filename: part.file_size for part in container.infolist()}
+    import docx  # noqa: PLC0415 - heavy
+    from docx.oxml import parse_xml  # noqa: PLC0415
+    from docx.oxml.ns import qn  # noqa: PLC0415
 
-        def part(name: str) -> str:
-            is_read = sizes.get(name, _MOST_BYTES + 1) <= _MOST_BYTES
-            return container.read(name).decode("utf-8", "replace") if is_read else ""
-
-        try:
-            body = _with_links(part(_BODY), part("word/_rels/document.xml.rels"))
-            if not body:
-                return data
-            parts = ((part(f"word/{kind}s.xml"), part(f"word/_rels/{kind}s.xml.rels"), kind) for kind in _NOTES)
-            notes = "".join(_notes(_with_links(xml, relations), kind) for xml, relations, kind in parts)
-            body = _NOTE_MARK.sub(lambda mark: f"<w:t>[^{_note_name(mark[0], mark[1])}]</w:t>", body)
-            body = _each(body, "w:r", _as_raised)
-            last = body.rfind("<w:sectPr", body.rfind("</w:p>"))
-            end = last if last >= 0 else body.rfind("</w:body>")
-            return _replaced(container, _BODY, body[:end] + notes + body[end:])
-        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-            return data  # its reader says what is wrong with it
-
-
-def _note_name(xml: str, kind: str) -> str:
-    """Return the name of a note: footnotes and endnotes have numbers of their own."""
-    return f"{'' if kind == _NOTES[0] else 'e'}{dict(_FIELD.findall(xml)).get('w:id', '')}"
-
-
-def _as_raised(opening: str, inside: str) -> str:
-    """Return a run of raised digits as the text `<sup>1</sup>`, any other as it is."""
-    shown = _words(inside) if _IS_RAISED.search(inside) else ""
-    return _run(f"&lt;sup&gt;{shown}&lt;/sup&gt;") if _NUMBERS.fullmatch(shown) else f"{opening}{inside}</w:r>"
-
-
-def _notes(xml: str, kind: str) -> str:
-    """Return the notes of a DOCX file as paragraphs that define them."""
-    made: list[str] = []
-
-    def take(opening: str, inside: str) -> str:
-        if "w:type" not in dict(_FIELD.findall(opening)):
-            made.append(_run(f"[^{_note_name(opening, kind)}]: {_words(inside)}"))
-        return ""
-
-    _each(xml, f"w:{kind}", take)
-    return "".join(f"<w:p>{run}</w:p>" for run in made)
-
-
-def _with_links(xml: str, relations: str) -> str:
-    """Return a part of a DOCX file in which each link to the web is text."""
-    rows = (dict(_FIELD.findall(row)) for row in _RELATION.findall(relations))
-    targets: Mapping[str, str] = {row["Id"]: row.get("Target", "") for row in rows if "Id" in row}
-
-    def marked(opening: str, inside: str) -> str:
-        address = targets.get(dict(_FIELD.findall(opening)).get("r:id", ""), "")
-        is_out = re.match("(?:https?|ftps?|file):", address)
-        return _run(write_link(_words(inside), address)) if is_out else f"{opening}{inside}</w:hyperlink>"
-
-    return _each(xml, "w:hyperlink", marked)
-
-
-def _words(xml: str) -> str:
-    return "".join(_WORDS.findall(xml)).strip()
-
-
-def _run(text: str) -> str:
-    return f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>'
-
-
-def _replaced(container: zipfile.ZipFile, name: str, text: str) -> bytes:
+    open_zip(data, what="DOCX").close()
+    try:
+        file: Any = docx.Document(io.BytesIO(data))
+        notes = [
+            (kind, parse_xml(relation.target_part.blob), relation.target_part.rels)
+            for relation in file.part.rels.values()
+            if (kind := relation.reltype.rpartition("/")[2].removesuffix("s")) in _NOTES
+        ]
+    except Exception:  # noqa: BLE001 - the library passes on whatever XML, ZIP or lookup failed
+        return data  # its reader says what is wrong with it
+    body = file.element.body
+    _write_links(body, file.part.rels)
+    for run in body.xpath(_RAISED):
+        if _NUMBERS.fullmatch(shown := _words(run)):
+            run.getparent().replace(run, _run(f"<sup>{shown}</sup>"))
+    for kind, root, relations in notes:
+        for mark in list(body.iter(qn(f"w:{kind}Reference"))):
+            mark.getparent().replace(mark, _run(f"[^{_note_name(mark, kind)}]")[0])
+        _write_links(root, relations)
+        for note in root.iterchildren(qn(f"w:{kind}")):
+            if note.get(qn("w:type")) is None:  # else it is the line above notes
+                body.add_p().append(_run(f"[^{_note_name(note, kind)}]: {_words(note)}"))
     made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as out:
-        for part in container.infolist():
-            out.writestr(part.filename, text.encode() if part.filename == name else container.read(part))
+    file.save(made)
     return made.getvalue()
+
+
+def _note_name(element: Any, kind: str) -> str:
+    """Return the name of a note: footnotes and endnotes have numbers of their own."""
+    from docx.oxml.ns import qn  # noqa: PLC0415 - heavy
+
+    return f"{'' if kind == _NOTES[0] else 'e'}{element.get(qn('w:id'), '')}"
+
+
+def _write_links(root: Any, relations: Mapping[str, Any]) -> None:
+    """Put text in place of each link to the web below an element."""
+    from docx.oxml.ns import qn  # noqa: PLC0415 - heavy
+
+    for link in list(root.iter(qn("w:hyperlink"))):
+        relation = relations.get(link.get(qn("r:id"), ""))
+        if relation is not None and relation.is_external and _IS_OUT.match(relation.target_ref):
+            link.getparent().replace(link, _run(write_link(_words(link), relation.target_ref)))
+
+
+def _words(element: Any) -> str:
+    from docx.oxml.ns import qn  # noqa: PLC0415 - heavy
+
+    return "".join(text.text or "" for text in element.iter(qn("w:t"))).strip()
+
+
+def _run(text: str) -> Any:
+    from docx.oxml import OxmlElement  # noqa: PLC0415 - heavy
+
+    run: Any = OxmlElement("w:r")
+    run.add_t(text)
+    return run

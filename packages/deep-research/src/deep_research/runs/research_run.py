@@ -1,6 +1,5 @@
 """A run: a question is researched from its first reading to its report."""
 
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from itertools import accumulate
@@ -20,6 +19,7 @@ from deep_research.run_context.context import RunContext
 from deep_research.runs.lifecycle import RunTask, carry_out
 from deep_research.runs.refresh import carried_state
 from deep_research.runs.steering_inbox import SteeringInbox
+from deep_research.safe_text import safe_text
 from deep_research.settings import Settings
 from deep_research.steps.open_source import read_addresses
 from deep_research.stores.event_log import EventLog
@@ -27,8 +27,6 @@ from deep_research.stores.run_store import RunStore
 
 _MOST_CHARS = 20_000
 """Of a question: some ten pages; longer material is a document."""
-_TERMINAL_CODE = re.compile("(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]")
-"""Control sequences of ECMA-48, such as colours: pasted from a terminal, they would become words."""
 _MOST_HISTORY = 200_000
 """Characters of a conversation before a question that are kept, the newest: each list of runs reads the records."""
 
@@ -59,7 +57,7 @@ def clean_question(question: str) -> str:
 
     Raises ConfigError when it is empty or too long.
     """
-    text = "".join(c if c.isprintable() else " " for c in _TERMINAL_CODE.sub("", question))
+    text = "".join(c if c.isprintable() else " " for c in safe_text(question))
     text = " ".join(text.split())
     if not text:
         message = 'No question was given. Example: deep-research "How does speculative decoding work?"'
