@@ -53,6 +53,10 @@ LOCK <em>name</em>
 <div class="navfooter"><hr />Prev Up Next</div></body></html>"""
 
 
+def test_a_title_of_megabytes_is_a_title_no_more() -> None:
+    assert len(read(f"<title>{'Bridge ' * 100_000}</title>{FILLER}").title) <= 1_000
+
+
 def test_docbook_page():
     document = read(DOCBOOK)
     assert document.text == (
