@@ -18,7 +18,7 @@ from deep_research.readers._html_tree import Element, text_of
 from deep_research.readers._html_walk import write_blocks
 from deep_research.readers.compressed import open_zip
 from deep_research.text.dates import find_date
-from deep_research.text.document_builder import DocumentBuilder
+from deep_research.text.document_builder import LONGEST_TITLE, DocumentBuilder
 
 _DATE_NAMES = (
     "article:published_time", "datepublished", "citation_publication_date", "citation_date", "dc.date.issued",
@@ -121,7 +121,7 @@ class HtmlReader:
         if not len(builder):
             builder.paragraph(about)
         document = builder.document(media_type="text/html", published=published, authors=authors)
-        return document.model_copy(update={"title": _title(document, named, title, stated) or name})
+        return document.model_copy(update={"title": (_title(document, named, title, stated) or name)[:LONGEST_TITLE]})
 
 
 def _blocks(root: tree.Element, title: str) -> DocumentBuilder:

@@ -12,7 +12,7 @@ _LOOKS_LIKE_HEADING = re.compile(r"#{1,6} +")
 _ATTRIBUTES = re.compile(r"[ \t]{0,9}\{[#.:][^{}\n]{0,80}\}$")
 """An anchor or class behind a heading in extended Markdown (Pandoc, kramdown, VitePress)."""
 _MAX_INDENT = 10  # more would no longer read as a list item
-_MAX_HEADING_CHARS, _LONGEST_TITLE = 300, 1_000
+_MAX_HEADING_CHARS, LONGEST_TITLE = 300, 1_000
 MOST_PARTS = 20_000
 """Documents that are told apart in one file."""
 _MOST_WARNINGS = 200
@@ -112,7 +112,7 @@ class DocumentBuilder:
         """Say that the next block begins a document of its own."""
         named = tuple(filter(None, map(fold, authors)))
         self._part = PartStart(
-            start=0, title=fold(title)[:_LONGEST_TITLE], media_type=media_type, published=published, authors=named
+            start=0, title=fold(title)[:LONGEST_TITLE], media_type=media_type, published=published, authors=named
         )
 
     @property
@@ -163,7 +163,7 @@ class DocumentBuilder:
             )
         return Document(
             text="".join(self._parts),
-            title=fold(title[: 10 * _LONGEST_TITLE])[:_LONGEST_TITLE],
+            title=fold(title[: 10 * LONGEST_TITLE])[:LONGEST_TITLE],
             media_type=media_type,
             published=published,
             authors=tuple(dict.fromkeys(name for author in authors if (name := fold(author)))),
