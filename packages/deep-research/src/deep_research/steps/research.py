@@ -36,10 +36,10 @@ async def next_move(ctx: RunContext, section: Section, brief: Brief, turns: Sequ
     if not actions and not looked and ctx.reasoner.info.is_language_model:
         planned = "\n".join(section.queries or (section.title,))
         return Move(actions=(Action(id=f"p{len(turns)}", name="search", query=planned),))
-    # Each focus point is searched for, one after the other, beside what the researcher itself begins with.
+    # Each focus point is searched for, in their order, beside what the researcher itself begins with.
     own = {query for action in actions for query in action.query.split("\n")}
-    left = [query for query in section.focus if actions and not turns and query not in own]
-    actions += (Action(id=f"focus{n}", name="search", query=query) for n, query in enumerate(left, 1))
+    if left := [query for query in section.focus if actions and not turns and query not in own]:
+        actions.append(Action(id="focus", name="search", query="\n".join(left)))
     most = section.calls(ctx.settings.max_tool_calls_per_researcher)
     return move.model_copy(update={"actions": tuple(within_calls(ctx, actions, turns, most))})
 
