@@ -45,6 +45,7 @@ TIMED_OUT = 124
 REPORT = tomllib.loads((HERE / "report.toml").read_text("utf-8"))
 END = re.compile(rf"^#+ ({'|'.join(map(re.escape, REPORT['ends']))})\s*$", re.M)
 ANSWER_HEADING = re.compile(rf"\A## ({'|'.join(REPORT['answer_headings'])})\s*")
+PLACES_BELOW = re.compile(rf"^\*\*(?:{'|'.join(REPORT['place_labels'])})\*\*\n\n", re.M)
 QUESTION = re.compile(rf"\*\*({'|'.join(REPORT['question_labels'])})\W")
 DECLINES = re.compile("|".join(REPORT["declines"]))
 
@@ -62,13 +63,18 @@ class Reply(NamedTuple):
 
 
 def first_places(result: dict) -> str:
-    """Return the text of the best stretch and of the next four places of each section, from its notes."""
+    """Return the text of the best stretch and of the next four places of each part, from the notes of its section.
+
+    A list of places ends at the first empty line; numbered steps of a stretch are none.
+    """
     passages = result.get("passages", {})
     found: list[str] = []
     for section in result.get("sections", ()):
-        stretch, *listed = re.split(r"^(?=1\. )", section.get("notes", ""), maxsplit=1, flags=re.M)
-        ids = re.findall(r"\[(s\d+p\d+)\]$", "".join(listed), re.M)[: PLACES - 1]
-        found += [stretch, *(passages.get(key, {}).get("text", "") for key in ids)]
+        stretch, *lists = PLACES_BELOW.split(section.get("notes", ""))
+        found.append(stretch)
+        for listed, _, stretch in (text.partition("\n\n") for text in lists):
+            ids = re.findall(r"\[(s\d+p\d+)\]$", listed, re.M)[: PLACES - 1]
+            found += [*(passages.get(key, {}).get("text", "") for key in ids), stretch]
     return "\n".join(found)
 
 

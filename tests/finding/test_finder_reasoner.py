@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from lab.answers import first_places
 
 from claimcheck.language import detect
 from deep_research.data import LIBRARY, Action, Brief, Message, Observation, Question, Ranking, Section, Term, Turn
@@ -301,3 +302,15 @@ def test_below_each_part_stand_its_place_and_its_own_words_that_are_missing(
     assert re.findall("“(.+?)”", first) == ["purple"]
     assert re.findall("“(.+?)”", below) == missing
     assert re.search(r"\*\*Bees › Honey\*\* \[s1p\d\]$", below.strip())
+
+
+def test_the_lab_reads_the_first_places_of_each_part_behind_numbered_steps(tmp_path: Path) -> None:
+    files = {"manual.md": MANUAL, "old.md": "# Old pumps\n\nTheir filter is changed by the maker.\n", **_HONEY}
+    with library_of(tmp_path / "docs", files) as library:
+        _, sections = asyncio.run(researched(library, "How do I change the filter? What is honey?"))
+        notes = "\n\n".join(section.content for section in sections)
+        texts = {p.id: {"text": p.text} for one in library.sources() for p in library.passages(one.id)}
+    first = first_places({"sections": [{"notes": notes}], "passages": texts})
+    assert re.search(r"^1\. ", notes, re.M)
+    assert "changed by the maker" in first
+    assert "Bees make honey" in first
