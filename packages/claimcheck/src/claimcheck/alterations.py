@@ -57,8 +57,6 @@ _GRAMMAR = frozenset("".join(words("alignment.grammar")))
 """Characters that are words of grammar and nothing else."""
 _SAME_COUNTERS = tuple(frozenset(row.split()) for row in words("alignment.same_counters"))
 """Rows of counters that count the same."""
-_LEAD = re.compile(r"\*\*[^*\n]{1,80}\*\*:?\s+(?=\S)")
-"""A bold heading in front of a sentence."""
 _NUMERALS = frozenset(
     [
         *table("numerals.digits"),
@@ -74,8 +72,6 @@ def find_alteration(claim: str, lines: Sequence[str], about: str = "") -> Altera
     A line that is as much like it and differs in nothing acquits it. `about` (titles, headings) may name things.
     """
     language = detect(claim)
-    if lead := _LEAD.match(claim):
-        claim = claim[lead.end() :]
     found = align(claim, lines)
     first: Alteration | None = None
     for alignment in found:
