@@ -11,7 +11,7 @@ from claimcheck.claim_verdicts import (
     verify,
 )
 from claimcheck.text.error_text import is_error_text
-from deep_research.verification.document_check import check_against_document
+from deep_research.verification.statement_flags import check_against_document
 
 DRUG = Evidence(
     "Sotorasib is a covalent inhibitor of KRAS G12C. In the CodeBreaK 100 trial the objective response rate was 37.1% "

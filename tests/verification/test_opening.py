@@ -2,7 +2,7 @@
 
 import pytest
 
-from deep_research.verification.opening import wrong_length
+from deep_research.verification.statements import wrong_length
 
 
 @pytest.mark.parametrize(

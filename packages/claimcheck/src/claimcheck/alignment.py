@@ -60,8 +60,6 @@ _LETTER = re.compile(r"[a-z] [A-Z](?![\w.])")
 _LONGEST = 1500
 """Tokens of a claim or stretch that are looked at; a longer one is no sentence."""
 _CANDIDATES = 3
-_MOST_OF_ONE = 0.7
-"""Where more than this share of what is repeated stands in one of two lines, the other is no part of the statement."""
 _stem = Stemmer.Stemmer("english").stemWord
 
 
@@ -139,11 +137,6 @@ class Alignment:
         total = sum(t.is_content for t in self.c)
         return sum(self.c[i].is_content for _, i in self.pairs) / total if total else 0.0
 
-    def share_before(self, border: int) -> float:
-        """Return the share of the repeated content on the side of an offset of the line that has more of it."""
-        content = [self.e[i].start < border for i, _ in self.pairs if self.e[i].is_content]
-        return max(sum(content), len(content) - sum(content)) / max(1, len(content))
-
     def claim_text(self, region: Region) -> str:
         """Return what the claim has in a region."""
         return _text(self.claim, self.c, region.c_start, region.c_end)
@@ -164,20 +157,10 @@ def _contents(text: str) -> Counter[str]:
 
 
 def align(claim: str, lines: Sequence[str]) -> list[Alignment]:
-    """Return the alignments of `claim` with the lines (and pairs of neighbouring lines) most like it, best first."""
+    """Return the alignments of `claim` with the lines most like it, best first."""
     wanted = _contents(claim)
     held = [sum(min(wanted[key], there[key]) for key in wanted.keys() & there) for there in map(_contents, lines)]
     order = sorted(range(len(lines)), key=lambda i: (-held[i], i))[:_CANDIDATES]
     found = [Alignment(claim, lines[i], i) for i in order if held[i]]
-    if not found:
-        return []
     found.sort(key=lambda a: (-a.share, sum(r.c_end - r.c_start for r in a.regions), a.place))
-    best = found[0].place
-    pairs = [Alignment(claim, f"{lines[i]} {lines[i + 1]}", i) for i in (best - 1, best) if 0 <= i < len(lines) - 1]
-    # Two lines are taken together only where a good part of the claim stands in each.
-    better = [
-        pair
-        for pair in pairs
-        if pair.share > found[0].share + 0.2 and pair.share_before(len(lines[pair.place])) <= _MOST_OF_ONE
-    ]
-    return [*sorted(better, key=lambda a: -a.share), *found]
+    return found

@@ -8,7 +8,6 @@ was merely reworded differs in more places, and in words that are no names; it i
 import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from claimcheck.alignment import FUNCTION_SIGNS, KATAKANA, Alignment, Region, Token, align, tokens_of
@@ -48,8 +47,6 @@ _AS_MUCH_ALIKE = 0.1
 """Up to this difference of their shares two stretches are as much like a claim."""
 _LIMIT, _NEAR = 4, 6
 """Words of a region that is no more than a limit, and how near behind it must stand what the claim repeats."""
-_PHRASE = 3
-"""Words from which on what differs is more than one name or number."""
 _WORD_LENGTHS = range(2, 8)
 """Characters of an ordinary word of Chinese or Japanese."""
 _KATAKANA_RUN, _HANGUL_RUN = re.compile(f"[{KATAKANA}]+"), re.compile(f"[{HANGUL}]+")
@@ -60,8 +57,6 @@ _GRAMMAR = frozenset("".join(words("alignment.grammar")))
 """Characters that are words of grammar and nothing else."""
 _SAME_COUNTERS = tuple(frozenset(row.split()) for row in words("alignment.same_counters"))
 """Rows of counters that count the same."""
-_LEAD = re.compile(r"\*\*[^*\n]{1,80}\*\*:?\s+(?=\S)")
-"""A bold heading in front of a sentence."""
 _NUMERALS = frozenset(
     [
         *table("numerals.digits"),
@@ -77,8 +72,6 @@ def find_alteration(claim: str, lines: Sequence[str], about: str = "") -> Altera
     A line that is as much like it and differs in nothing acquits it. `about` (titles, headings) may name things.
     """
     language = detect(claim)
-    if lead := _LEAD.match(claim):
-        claim = claim[lead.end() :]
     found = align(claim, lines)
     first: Alteration | None = None
     for alignment in found:
@@ -109,7 +102,7 @@ class _Comparison:
         """Yield what stands in the place of something else, then what was left away or added."""
         if self.a.share < _LEAST_SHARE:
             return
-        for region in (r for r in self.a.regions if r not in self._listed and not self._is_moved(r)):
+        for region in (r for r in self.a.regions if r not in self._listed):
             yield from self._opposites(region)
             yield from self._numbers(region)
             yield from self._units(region)
@@ -148,23 +141,6 @@ class _Comparison:
                     self._listed |= {one, other}  # "A and B" is "B and A"
                 else:
                     yield self._made("exchanged", one)
-        yield from self._turned_roles()
-
-    def _turned_roles(self) -> Iterator[Alteration]:
-        """Yield two things whose particles say that each does what the other did, in whatever order they stand."""
-        mine, theirs = _roles(self.a.c, self.language), _roles(self.a.e, self.language)
-        turned = [key for key, (_, role) in mine.items() if key in theirs and theirs[key][1] != role]
-        if {mine[key][1] for key in turned} != {"subjects", "objects"}:
-            return
-        at = mine[turned[0]][0]
-        other = next(theirs[key][0] for key in turned if theirs[key][1] == mine[turned[0]][1])
-        if self._are_most([self.a.c[mine[key][0]] for key in turned]):
-            yield self._made("exchanged", Region(other, other + 1, at, at + 1))
-
-    def _is_moved(self, region: Region) -> bool:
-        """Tell whether the line has the words of the claim's region together in another place."""
-        long = not self.is_cjk and region.c_end - region.c_start >= _PHRASE
-        return long and self.a.claim_text(region) in self.a.line
 
     def _are_most(self, exchanged: Sequence[Token]) -> bool:
         """Tell whether enough of the claim stands in the stretch, what was exchanged included."""
@@ -192,8 +168,6 @@ class _Comparison:
                 # Where roles are turned round as well, the opposite may say the same: "beat" and "lost to".
                 yield self._made("opposite", region, is_conflict=not self._named(self._sides(region)[0]))
                 return
-        if _is_negated_pair(said, there, words("alignment.prefixes", self.language)):
-            yield self._made("opposite", region)
 
     def _named(self, tokens: Sequence[Token]) -> list[Token]:
         """Return those tokens of the claim that are, or may be, names."""
@@ -237,7 +211,7 @@ class _Comparison:
         if self.is_cjk:
             c_names = set(_uncovered(self.a.c, self.a.claim, self.cover_c)) & set(said)
             e_names = set(_uncovered(self.a.e, self.a.line, self.cover_e)) & set(there)
-            if _is_most(c_names, said) and _is_most(e_names, there) and not _is_part(said, there):
+            if _is_most(c_names, said) and _is_most(e_names, there):
                 yield self._made("name", region)
             return
         if _are_names(said, self.a.claim):
@@ -330,17 +304,6 @@ def _tells(tokens: Sequence[Token]) -> bool:
     return any(t.is_content or (t.kind == "han" and t.key not in _GRAMMAR) for t in tokens)
 
 
-def _roles(tokens: Sequence[Token], language: str) -> dict[str, tuple[int, str]]:
-    """Return the place and role ("subjects" or "objects") of what stands before a particle that gives it one, by its key;
-    without what has both."""
-    particles = {sign: role for role in ("subjects", "objects") for sign in words(f"alignment.{role}", language)}
-    found: dict[str, set[tuple[int, str]]] = {}
-    for number, (token, particle) in enumerate(pairwise(tokens)):
-        if token.is_content and particle.start == token.end and particle.key in particles:
-            found.setdefault(token.key, set()).add((number, particles[particle.key]))
-    return {key: min(places) for key, places in found.items() if len({role for _, role in places}) == 1}
-
-
 def _keys(tokens: Sequence[Token]) -> list[str]:
     return [t.key for t in tokens]
 
@@ -375,12 +338,6 @@ def _words_over(text: str, tokens: Sequence[Token], place: tuple[int, int], know
         if over and (len(word) > 1 or end - start <= 2 or re.match(f"[{HANGUL}]", word)):
             found.add(word)
     return frozenset(found)
-
-
-def _is_negated_pair(said: frozenset[str], there: frozenset[str], prefixes: Sequence[str]) -> bool:
-    """Tell whether a word of one side is one of the other with a prefix that denies it."""
-    pairs = ((said, there), (there, said))
-    return any(prefix + word in other for words, other in pairs for word in words for prefix in prefixes)
 
 
 @lru_cache(maxsize=32)
@@ -441,12 +398,6 @@ def _unit_of(text: str) -> str:
 def _is_most(names: Collection[Token], tokens: Sequence[Token]) -> bool:
     """Tell whether at least half of what tells something in a region may be of a name."""
     return bool(names) and 2 * len(names) >= len([t for t in tokens if _tells([t])])
-
-
-def _is_part(one: Sequence[Token], other: Sequence[Token]) -> bool:
-    """Tell whether one name is a shorter form of the other."""
-    short, long = sorted(("".join(_keys(one)), "".join(_keys(other))), key=len)
-    return short in long
 
 
 def _are_names(tokens: Sequence[Token], text: str) -> bool:

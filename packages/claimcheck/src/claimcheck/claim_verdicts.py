@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from claimcheck.alterations import find_alteration
+from claimcheck.alignment import Token, tokens_of
+from claimcheck.alterations import contrasts, covered, find_alteration, is_limited, name_tokens
 from claimcheck.language import CJK, detect, is_cjk
 from claimcheck.near_misses import (
     has_other_name,
@@ -23,7 +24,6 @@ from claimcheck.near_misses import (
 )
 from claimcheck.negation import conflict, negated
 from claimcheck.numbers import as_written_in, missing_numbers
-from claimcheck.restatements import is_restated
 from claimcheck.support import Match, support
 from claimcheck.text.cleaning import shorten
 from claimcheck.text.error_text import is_error_text
@@ -58,6 +58,10 @@ _LEAST_TERMS = 3
 _ANCHORS, _CHARS_PER_ANCHOR = 3, 22
 """Across languages a claim stands on its names and numbers alone: at least so many, and as many characters for each."""
 
+_RESTATED = 0.75
+"""Share of a claim's signs that must stand in the line."""
+_LEAST_SIGNS = 5
+"""Signs of a claim below which there is too little to compare."""
 _SHOWN = 160
 """Characters of a sentence of the evidence that a verdict repeats."""
 
@@ -188,7 +192,7 @@ def _measured(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdi
     supported = measured.supported and _is_told(claim, lines, about)
     if altered and (supported or altered.kind == "contradicted"):
         return altered
-    if altered is None and not supported and is_restated(claim, lines, about):
+    if altered is None and not supported and _is_restated(claim, lines, about):
         return Verdict.of("supported", "restated")
     if supported:
         return Verdict.of("supported", "words_together", share=f"{measured.covered:.0%}")
@@ -222,6 +226,44 @@ def _is_told(claim: str, lines: Sequence[str], about: str) -> bool:
     match = Match(rest, [*lines, about])
     alone = max(match.coverage((i,)) for i in range(len(lines)))
     return alone >= in_one and match.coverage(range(len(lines) + 1)) >= in_all
+
+
+def _is_restated(claim: str, lines: Sequence[str], about: str = "") -> bool:
+    """Return whether a Chinese, Japanese or Korean line says in other words or order what `claim` says; `about` (titles, headings) may give what it is about.
+
+    Pairs of characters, by which support is measured, break wherever the order of words does. Here single signs are
+    compared: almost all of a claim must stand in one line, what does not must be ordinary words, and nothing may differ
+    in number, name, sign, direction or order of names.
+    """
+    language = detect(claim)
+    if not is_cjk(language):
+        return False
+    wanted = [t for t in tokens_of(claim) if t.is_content]
+    return len(wanted) >= _LEAST_SIGNS and any(_says(claim, wanted, line, about, language) for line in lines)
+
+
+def _says(claim: str, wanted: Sequence[Token], line: str, about: str, language: str) -> bool:
+    there = f"{line}\n{about}"
+    missing = [t for t in wanted if t.key[:2] not in there]
+    if len(missing) > (1 - _RESTATED) * len(wanted) or {t.start for t in missing} - covered(claim):
+        return False
+    if missing_numbers(claim, there) or missing_names(claim, there) or conflict(claim, line):
+        return False
+    if is_limited(line, language) and not is_limited(claim, language):
+        return False
+    # What may be names, and numbers, follow each other in the line as in the claim.
+    found = [line.find(claim[t.start : t.end]) for t in name_tokens(claim)]
+    places = [place for place in found if place >= 0]
+    return not _differs_in_direction(claim, line, language) and places == sorted(places)
+
+
+def _differs_in_direction(claim: str, line: str, language: str) -> bool:
+    """Tell whether claim and line have different words of a row that exclude each other."""
+    for sides in contrasts(language):
+        mine, others = ([any(word in text for word in side) for side in sides] for text in (claim, line))
+        if any(mine) and any(others) and mine != others:
+            return True
+    return False
 
 
 def _across_languages(claim: str, lines: Sequence[str]) -> Verdict:

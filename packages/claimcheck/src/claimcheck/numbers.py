@@ -41,20 +41,14 @@ _NOUN_BEHIND = re.compile(r"[ -]?[^\W\d_]")
 
 def _is_version(claim: str, quantity: Quantity, evidence: str) -> bool:
     """Tell whether a number stands in the evidence as that of a version, or of a series of them ("version 3.9", "3.11" of
-    "3.11.2"; behind a name also "GPL 1" of "GPL (versions 1, 2)"), or a long one in an address or identifier
-    ("bugs/581186")."""
+    "3.11.2"), or a long one in an address or identifier ("bugs/581186")."""
     number = claim[quantity.start : quantity.end].strip()
-    if re.fullmatch(r"\d{1,3}", number) and _BEHIND_NAME.search(claim[: quantity.start]):
-        return re.search(rf"\bversions? {number}(?![\d.]*\d)", evidence) is not None
     if re.fullmatch(r"\d+\.\d+|\d{4,}", number) is None:
         return False
     return any(
         number in found[0] and re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", found[0])
         for found in find_others(evidence)
     )
-
-
-_BEHIND_NAME = re.compile(r"(?<![A-Za-z])[A-Z][A-Za-z+#-]* ?v?$")
 
 
 def same(claim: Quantity, there: Quantity, evidence: str) -> bool:
@@ -79,11 +73,6 @@ def _is_compatible(claim: Quantity, there: Quantity, evidence: str) -> bool:
         return True
     if of and there.unit.startswith(f"{claim.unit}/"):
         return True  # "5 mg/kg" of 5 mg/kg/day: the time of a dose by weight may be left out
-    if pair == {"pp", ""}:
-        points = re.match(
-            r"\s?points?\b", evidence[there.end : there.end + 8]
-        )  # "percentage points, and by 1.86 points"
-        return (points is not None and "percentage" in evidence) or _is_header_unit(claim.unit, evidence)
     # A count may carry its unit in the noun: grade 9 (9th grade).
     if pair <= {"", "year"} or pair == {"", "ordinal"} or ("¥" in pair and pair <= {"¥", "cny", "jpy"}):
         return True

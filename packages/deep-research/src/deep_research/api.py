@@ -400,7 +400,7 @@ def check_claim(claim: str, evidence: str) -> Verdict:
     """Return the verdict on a claim held against a text, without a model. Raises ConfigError where that takes too long."""
     size = len(claim) + len(evidence)
     limits = Limits(memory=500_000_000 + 100 * size, cpu_seconds=3.0 + 8.0 * size / 1e6)
-    judging = "deep_research.verification.document_check:check_against_document"
+    judging = "deep_research.verification.statement_flags:check_against_document"
     try:
         return call_in_worker(judging, claim.strip(), evidence, returns=Verdict, limits=limits)
     except WorkTooLarge as error:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from claimcheck.language import CJK
-from claimcheck.lexicon import any_of, any_word, entry, languages, words
+from claimcheck.lexicon import any_word, entry, languages, words
 
 BlockKind = Literal["prose", "heading", "item", "table", "code"]
 
@@ -56,9 +56,9 @@ _BEGINNING = re.compile(rf"\s+[\"'“‘(\[*_]*(?:[A-Z0-9{CJK}“\"'`]|[a-z]{{1,
 _NUMBERING = re.compile(rf"\d\.[{CJK}]")
 """How a list within a sentence is numbered where no spaces part words: 1.价格，2.质量."""
 _DOTTED = [code for code in languages() if words("sentence.ordinal_before_patterns", code)]
-_MONTHS = any_of(m.capitalize() for code in _DOTTED for ms in entry("months", code).values() for m in ms.split())
-_ORDINAL = re.compile(rf"(?i:{any_word('sentence.ordinal_before_patterns')}) \d{{1,2}}\.\s(?P<noun>[A-ZÄÖÜ]\w+)")
-_DAY = re.compile(rf"(?<![\d.,])\d{{1,2}}\.\s{_MONTHS}\b")
+_MONTHS = {m.capitalize() for code in _DOTTED for names in entry("months", code).values() for m in names.split()}
+_ORDINAL = re.compile(rf"(?P<in_phrase>(?i:{any_word('sentence.ordinal_before_patterns')}) )?(?<![\d.,])\d{{1,2}}\.$")
+_NOUN = re.compile(r"\s([A-ZÄÖÜ]\w+)")
 """What is written with a dot in German: "im 3. Quartal", "9. Oktober"."""
 _NO_NOUN = frozenset(words("language.function_words") + words("stop_words.function"))
 _CODE = re.compile(r"`(?! )[^`\n]{1,80}(?<! )`")
@@ -173,11 +173,10 @@ def _ends_sentence(text: str, match: re.Match[str], block_end: int) -> bool:
 
 def _is_ordinal(text: str, end: int) -> bool:
     """Tell whether a number whose dot ends there is an ordinal: before a month, or a noun whose article stands before it."""
-    around = slice(max(0, end - 16), end + 24)
-    if any(found.start() < end - around.start < found.end() for found in _DAY.finditer(text[around])):
-        return True
-    ordinals = _ORDINAL.finditer(text[around])
-    return any(o.start() < end - around.start < o.end() and o["noun"].lower() not in _NO_NOUN for o in ordinals)
+    number, noun = _ORDINAL.search(text[max(0, end - 16) : end]), _NOUN.match(text, end)
+    if number is None or noun is None:
+        return False
+    return noun[1] in _MONTHS or (number["in_phrase"] is not None and noun[1].lower() not in _NO_NOUN)
 
 
 def _trimmed(text: str, start: int, end: int, kind: BlockKind) -> Iterator[Sentence]:

@@ -5,13 +5,12 @@ import unicodedata
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from ctypes import byref, c_int, create_string_buffer
-from itertools import groupby
+from ctypes import byref, c_float, c_int, create_string_buffer
+from itertools import groupby, product
 from typing import Any, NamedTuple
 
 from claimcheck.text.cleaning import clean
-from deep_research.readers._pdf_tags import Cell, table_cells
-from deep_research.text.document_builder import LINK_END, DocumentBuilder
+from deep_research.text.document_builder import LINK_END, MAX_COLUMNS, DocumentBuilder
 from deep_research.text.raised_digits import RAISED_DIGITS, TO_PLAIN, TO_RAISED, is_power
 
 _LIGATURES = re.compile("[\ufb00-\ufb06\uff21-\uff5a\uff10-\uff19]")
@@ -22,6 +21,20 @@ _APART = 1.5  # of the size of a letter: how far below the line above the first 
 _RAISED, _SMALLER = 0.15, 0.92  # of the height of a letter: how much higher a raised digit stands, and is at most
 MOST_LINKS, _LONGEST_ADDRESS, _TALLEST, _MOST_IN_ROW = 20_000, 2_000, 100, 50
 """Links of a file that are looked at, bytes of an address, points of height of a link, and links at one height of a page."""
+
+
+_MOST_ELEMENTS, _LONGEST_NAME = 50_000, 64
+"""Elements of the structure of a tagged page that are looked at, and bytes of their names."""
+
+
+class Cell(NamedTuple):
+    """A cell of a table of a page, all counted from 1; `rows` are those it spans, `heads` where it is one of a header."""
+
+    table: int = 0
+    row: int = 0
+    column: int = 0
+    rows: int = 1
+    heads: bool = False
 
 
 class Line(NamedTuple):
@@ -57,7 +70,7 @@ def page_lines(pdf: Any, number: int, builder: DocumentBuilder, left: Iterator[i
         text_page = page.get_textpage()
         try:
             areas = _by_height(_linked_areas(pdf, page, builder, left))
-            lines = _with_notes(list(_lines(text_page, areas, table_cells(page))))
+            lines = _with_notes(list(_lines(text_page, areas, _table_cells(page))))
             begins: dict[int, int] = {}  # of tables: their cells are drawn in any order
             places = [begins.setdefault(line.cell.table, n) if line.cell else n for n, line in enumerate(lines)]
             return [lines[place] for place in sorted(range(len(lines)), key=places.__getitem__)]
@@ -202,3 +215,54 @@ def _with_notes(lines: list[Line]) -> list[Line]:
     above, below = lines[first - 1 : first + 1] if first else (None, None)
     is_close = above and below and 0 < above.top - below.top < _APART * below.size
     return lines if is_close and below and above and below.size > _SMALLER * above.size else noted
+
+
+def _table_cells(page: Any) -> dict[int, Cell]:
+    """Return the cells of a page by the ids of their marked content (ISO 32000-1, 14.8.4); {} where no tags tell them.
+
+    What has one column, or a heading or a table in a cell, is a layout and no table.
+    """
+    from pypdfium2 import raw  # noqa: PLC0415 - heavy
+
+    found, layouts, taken = dict[int, Cell](), set[int](), set[tuple[int, int]]()
+    table = row = column = 0
+    tree, kind = raw.FPDF_StructTree_GetForPage(page), create_string_buffer(_LONGEST_NAME)
+    count = raw.FPDF_StructTree_CountChildren(tree) if tree else 0
+    left = [(raw.FPDF_StructTree_GetChildAtIndex(tree, place), Cell()) for place in reversed(range(count))]
+    for _ in range(_MOST_ELEMENTS):
+        if not left:
+            break
+        element, cell = left.pop()
+        size = raw.FPDF_StructElement_GetType(element, kind, len(kind))
+        name = kind.raw[: size - 2].decode("utf-16-le", "replace") if 2 < size <= len(kind) else ""
+        if name == "Table":
+            layouts.add(cell.table)
+            table, cell = table + 1, Cell()
+        elif name == "TR":
+            row, column = row + 1, 1
+        elif name in ("TH", "TD"):
+            rows, columns = _span(element, b"RowSpan"), _span(element, b"ColSpan")
+            column = next(place for place in range(column, column + len(taken) + 1) if (row, place) not in taken)
+            taken.update(product(range(row, row + rows), range(column, column + columns)))
+            cell = Cell(table, row, column, rows, name == "TH")
+        elif name.startswith("H"):
+            layouts.add(cell.table)
+        for place in reversed(range(raw.FPDF_StructElement_CountChildren(element))):
+            if (marked := raw.FPDF_StructElement_GetChildMarkedContentID(element, place)) >= 0:
+                found[marked] = cell
+            elif child := raw.FPDF_StructElement_GetChildAtIndex(element, place):
+                left.append((child, cell))
+    if tree:
+        raw.FPDF_StructTree_Close(tree)
+    tables = {cell.table for cell in found.values() if cell.column > 1} - layouts
+    return {marked: cell for marked, cell in found.items() if cell.table in tables}
+
+
+def _span(element: Any, name: bytes) -> int:
+    from pypdfium2 import raw  # noqa: PLC0415 - heavy
+
+    number = c_float(1)
+    for place in range(raw.FPDF_StructElement_GetAttributeCount(element)):
+        about = raw.FPDF_StructElement_GetAttributeAtIndex(element, place)
+        raw.FPDF_StructElement_Attr_GetNumberValue(raw.FPDF_StructElement_Attr_GetValue(about, name), byref(number))
+    return int(min(max(1, number.value), MAX_COLUMNS))

@@ -1,13 +1,15 @@
-"""Manual pages in roff: the macros of man(7), and the common ones of mdoc(7)."""
+"""Manual pages in roff: the macros of man(7), and the common ones of mdoc(7).
+
+Of roff itself: comments, conditions, escapes.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from claimcheck.text.cleaning import clean
 from deep_research.data import Document
 from deep_research.errors import Unreadable
 from deep_research.readers._decode import decode
-from deep_research.readers._roff import plain, shown_lines, spoken, words_of
 from deep_research.text.dates import find_date
 from deep_research.text.document_builder import DocumentBuilder
 
@@ -18,6 +20,23 @@ _CODE, _CODE_ENDS = ("nf", "EX", "Vb", "Bd", "TS"), ("fi", "EE", "Ve", "Ed", "TE
 _SAID, _JOINED = ("B", "I", "SM", "SB", "UR", "MT", "URL", "SY", "OP"), ("BR", "BI", "RB", "RI", "IR", "IB")
 _LONGEST = 90  # characters of a term
 _MARKER = re.compile(r"(?:[•*o·—-]|\(?(\d{1,3})[.)]?)$|(?:•|(\d{1,3})\.)\s+")
+_COMMENT = re.compile(r"(?<!\\)\\[\"#].*")
+_DEFINITION = re.compile(r"[.'][ \t]*(?:de1?|am|ig)\b")
+_DEFINED = re.compile(r"\.[ \t]*\.")
+_CONDITION = re.compile(r"[.'][ \t]*(?:el|(?:if|ie)[ \t]+(n\b|!t\b)?)[ \t]*(.*)")
+_ESCAPE = re.compile(
+    r"\\(?:\*?(?:\[([^\]\n]{0,80}+)\]|\((..))|[fFgkmMnsVY](?:\[[^\]\n]{0,80}+\]|\(..|[+-]?[^\s\\]?)"
+    r"|[hvwlLoNXAbDZxRSHBC]'[^'\n]{0,80}+'|\*.|(.?))"
+)
+_WORD = re.compile(r'"((?:[^"]|"")*+)"?|((?:\\.|[^\s\\])++|\\)')
+_SIGNS: Mapping[str, str] = dict(zip(
+    "bu em en aq dq lq rq oq cq Aq L\" R\" -- co rg tm ha ti rs ga mu +- -> <- >= <= != de ul sl at sh lB rB lC rC ba hy".split(),
+    "• — – ' \" “ ” ‘ ’ ' \" \" — © ® ™ ^ ~ \\ ` × ± → ← ≥ ≤ ≠ ° _ / @ # [ ] { } | -".split(), strict=True,
+))  # fmt: skip
+_KEPT: Mapping[str, str] = dict(zip("- ~0e\\'`.", "-   \\\\'`.", strict=True))
+_AROUND: Mapping[str, str] = dict(
+    zip("Op Oo Ql Sq Dq Qq Pq Bq Aq".split(), "[] [] ‘’ ‘’ “” “” () [] <>".split(), strict=True)
+)
 
 
 class ManReader:
@@ -30,7 +49,7 @@ class ManReader:
     def read(self, data: bytes, *, name: str) -> Document:
         """Return the text. Raises Unreadable when `data` is no text, or a page that only leads to another."""
         page = _Page()
-        for line in shown_lines(clean(decode(data))):
+        for line in _shown_lines(clean(decode(data))):
             page.add(line)
         page.turn(code=False)
         if page.leads_on and not len(page.builder):
@@ -51,9 +70,9 @@ class _Page:
 
     def add(self, line: str) -> None:
         found = _MACRO.match(line)
-        macro, words = (found[1], words_of(found[2])) if found else ("", [])
+        macro, words = (found[1], _words_of(found[2])) if found else ("", [])
         if not found:
-            self._say(plain(line))
+            self._say(_plain(line))
         elif macro in ("TH", "Dt") and words:
             self.title = f"{words[0].lower() if words[0].isupper() else words[0]}({''.join(words[1:2])})"
             self.date = self.date or "".join(words[2:3])
@@ -72,7 +91,7 @@ class _Page:
             self._say(("" if macro in _JOINED else " ").join(words))
         elif self._is_mdoc and macro not in ("Os", "Bl", "Bk", "Ek", "Sm", "Rs", "Re"):
             self._name = self._name or "".join(words[:1] if macro == "Nm" else ())
-            self._say(spoken([macro, *words], self._name))
+            self._say(_spoken([macro, *words], self._name))
 
     def _begin(self, macro: str, words: Sequence[str]) -> None:
         """Begin a heading or an item: with its words, or with what the next line says."""
@@ -81,7 +100,7 @@ class _Page:
         if not is_open:
             self.turn(code=False)
         if macro == "It":
-            self._term = before + spoken(["", *words], self._name)
+            self._term = before + _spoken(["", *words], self._name)
         elif macro == "IP" and (marker := _MARKER.match("".join(words[:1]))):
             self._lines = [f"{marker[1]}." if marker[1] else "•"]
         elif macro == "IP":
@@ -115,3 +134,50 @@ class _Page:
         else:
             self.builder.paragraph(text)
         self._lines, self._term, self._is_code, self._next = [], None, code, ""
+
+
+def _shown_lines(text: str) -> Iterator[str]:
+    """Yield the lines that are shown on a terminal, each joined with those that go on with it."""
+    text = re.sub(r"(?<!\\)\\\n", "", re.sub(r"\\\{\\?[ \t]*\n", r"\\{\n", text))
+    depth, is_defined = 0, False
+    for line in _COMMENT.sub("", text).split("\n"):
+        if not depth and (is_defined or _DEFINITION.match(line)):
+            is_defined = not _DEFINED.match(line)
+            continue
+        found = None if depth else _CONDITION.match(line)
+        if depth or (found and not found[1]):
+            depth = max(0, depth + line.count("\\{") - line.count("\\}"))
+        else:
+            yield (found[2] if found else line).replace("\\{", "").replace("\\}", "")
+
+
+def _plain(text: str) -> str:
+    """Return a text with the signs that its escapes stand for."""
+    return _ESCAPE.sub(lambda e: _SIGNS.get(e[1] or e[2] or "", "") or _KEPT.get(e[3] or "", ""), text)
+
+
+def _words_of(text: str) -> list[str]:
+    """Return the words behind a macro; what stands in quotation marks is one."""
+    return [_plain(quoted or word) for quoted, word in _WORD.findall(text)]
+
+
+def _spoken(words: Sequence[str], name: str) -> str:
+    """Return a line of mdoc as it is shown; its words are names of macros, and what these are about."""
+    said, ends, macro = list[str](), list[str](), ""
+    for place, word in enumerate(words):
+        if word == "Nd" and not place:
+            said.append("-")
+        elif around := _AROUND.get(word):
+            said.append(f"{around[0]}\0")
+            ends.append(f"\0{around[1]}")
+        elif word in ("Oc", "Ns"):
+            said.append(ends.pop() if ends and word == "Oc" else "\0]" if word == "Oc" else "\0")
+            macro = ""
+        elif place == 0 or (len(word) == 2 and word.istitle()):
+            macro, is_bare = word, place + 1 == len(words) or words[place + 1] in ".,;:)"
+            said.append({"Fl": "-\0", "Nm": is_bare * name, "Ar": is_bare * "file ..."}.get(word, ""))
+        elif macro == "Xr" and word[:1].isdigit():
+            said.append(f"\0({word})")
+        else:
+            said.append(f"\0{word}" if word in ".,;:)" else f"-{word}" if macro == "Fl" != words[place - 1] else word)
+    return re.sub(r" ?\0 ?", "", " ".join(filter(None, [*said, *reversed(ends)])))

@@ -34,9 +34,8 @@ from deep_research.text.token_count import estimate_tokens
 from deep_research.verification.arithmetic import agrees, evaluate
 from deep_research.verification.chart_points import chart_problems, read_charts
 from deep_research.verification.citations import citations, cited_ids
-from deep_research.verification.opening import wrong_length
 from deep_research.verification.statement_flags import Flag, flags_of
-from deep_research.verification.statements import Statement, plain_text, split_statements
+from deep_research.verification.statements import Statement, plain_text, split_statements, wrong_length
 
 _AGAIN = """The writer has written the report anew:
 

@@ -59,8 +59,7 @@ class _Figures:
         found = [q for read in _readings(text) for q in quantities(read)]
         self.text = text
         self.dates = [q for q in found if q.unit in CALENDAR]
-        yearless = {date_parts(q)[1] for q in self.dates if not date_parts(q)[0]}
-        self.lone_months = {number for number, *_ in _lone_months(text, self.dates)} | yearless
+        self.dates += _lone_months(text, self.dates)
         self.parts = {part for part, how in YEAR_PARTS.items() if how.search(text)}
         self.dates += _day_first(text)
         self.amounts = [q for q in found if q.unit not in CALENDAR]
@@ -79,11 +78,10 @@ def _readings(text: str) -> list[str]:
     return [text, swapped]
 
 
-def _lone_months(text: str, dates: Sequence[Quantity]) -> Iterator[tuple[int, int, int]]:
-    """Yield the months that stand in none of the dates of a text, with their place."""
-    for month in _MONTH.finditer(text):
-        if not any(date.start <= month.start() < date.end for date in dates):
-            yield MONTHS.get(month[0].lower()) or int(month[0]), *month.span()
+def _lone_months(text: str, dates: Sequence[Quantity]) -> list[Quantity]:
+    """Return the months that stand in none of the dates of a text."""
+    alone = [m for m in _MONTH.finditer(text) if not any(date.start <= m.start() < date.end for date in dates)]
+    return [Quantity(Decimal(MONTHS.get(m[0].lower()) or m[0]), "yearmonth", *m.span()) for m in alone]
 
 
 def _day_first(text: str) -> list[Quantity]:
@@ -128,11 +126,10 @@ def missing_figures(statement: str, texts: Sequence[str]) -> list[MissingFigure]
 def _missing_times(statement: str, known: Sequence[_Figures]) -> Iterator[tuple[int, int]]:
     """Yield where a month without a year stands that no text has, and a quarter or half of which they have only others."""
     there = {date_parts(q)[1:] for one in known for q in one.dates}
-    months = {month for month, _day in there} | {month for one in known for month in one.lone_months}
-    found = [q for q in quantities(statement) if q.unit in CALENDAR]
-    for month, start, end in _lone_months(statement, found):
-        if months and month not in months and statement[start:end] not in _VERBS:
-            yield start, end
+    months = {month for month, _day in there if month}
+    for lone in _lone_months(statement, [q for q in quantities(statement) if q.unit in CALENDAR]):
+        if months and int(lone.value) not in months and statement[lone.start : lone.end] not in _VERBS:
+            yield lone.start, lone.end
     parts = {part for one in known for part in one.parts}
     for part, how in YEAR_PARTS.items():
         ends = int(part[1:]) * (3 if part[0] == "q" else 6)
@@ -182,13 +179,9 @@ def _has(known: _Figures, figure: Quantity, written: str) -> bool:
 def _is_dated(figure: Quantity, known: Sequence[_Figures]) -> bool:
     """Tell whether the texts have a date in two pieces: a day or month without its year, and the year."""
     year, month, day = date_parts(figure) if figure.unit in ("date", "yearmonth") else (0, 0, 0)
-    if not year or not any(str(year) in one.runs for one in known):
-        return False
-    if not day and any(month in one.lone_months for one in known):
-        return True
-    return any(
-        date_parts(other)[1:] == (month, day) for one in known for other in one.dates if not date_parts(other)[0]
-    )
+    pieces = (date_parts(other) for one in known for other in one.dates)
+    is_there = any(not piece[0] and piece[1] == month and day in (0, piece[2]) for piece in pieces)
+    return is_there and year > 0 and any(str(year) in one.runs for one in known)
 
 
 def _is_same(figure: Quantity, other: Quantity) -> bool:

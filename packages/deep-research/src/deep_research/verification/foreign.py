@@ -19,14 +19,13 @@ from deep_research.text.raised_digits import RAISED_DIGITS, TO_PLAIN, is_power
 from deep_research.verification.citations import Citation, join_citations
 from deep_research.verification.references import (
     HOST_IN_BRACKETS,
-    OPENS_EMPHASIS,
     SCHEME,
     SOURCE_WORD,
-    STOPS,
     ListedReference,
     ReferenceLists,
     addresses,
     read_lists,
+    stops_behind,
 )
 from deep_research.verification.statements import Statement, split_statements
 
@@ -99,8 +98,7 @@ def _marks(text: str) -> Iterator[_Mark]:
         names, at, words = (parts.get(f"{style}_{part}", "") for part in ("names", "at", "words"))
         start, end = found.span()
         if style == "bare" and found[0] == at and not _STOP_BEFORE.search(text, max(0, start - 8), start):
-            is_emphasised = OPENS_EMPHASIS.search(text, max(0, start - 200), start)
-            at = at.rstrip(f"{STOPS}_" if is_emphasised else STOPS)
+            at = at.rstrip(stops_behind(text, start))
             end = start + len(at)
         yield _Mark(style, start, end, names, at, words)
 

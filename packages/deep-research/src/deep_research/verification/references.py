@@ -22,10 +22,7 @@ _URL = re.compile(
     re.IGNORECASE,
 )
 SOURCE_WORD = rf"(?:data )?{any_word('statement.citation_patterns')}"
-STOPS = ".,;:!?*'’"
-"""What may stand behind an address and belongs to the sentence around it."""
-OPENS_EMPHASIS = re.compile(r"(?<![^\s*(（])_")
-"""Before an address: then a "_" that ends it is no part of it."""
+_OPENS_EMPHASIS = re.compile(r"(?<![^\s*(（])_")
 _ENTRY = re.compile(
     r"[ \t>]*(?:[-*+•][ \t]+)?(?:\*\*|__)?"
     r"(?:\\?\[\^?(?P<square>[\w.-]{1,40}|[^\[\]\n]{1,60}(?=\]:))\\?\](?P<defines>:)?|【(?P<lens>(?:\d{1,2}:)?\d{1,3})(?:†(?P<told>[^【】\n]{0,2000}))?】"
@@ -102,13 +99,18 @@ def addresses(text: str) -> tuple[str, ...]:
     for match in _URL.finditer(text):
         url, end = match[0], len(match[0])
         surplus = url.count(")") - url.count("(")
-        stops = f"{STOPS}_" if OPENS_EMPHASIS.search(text, max(0, match.start() - 200), match.start()) else STOPS
+        stops = stops_behind(text, match.start())
         while end and (url[end - 1] in stops or (url[end - 1] == ")" and surplus > 0)):
             surplus -= url[end - 1] == ")"
             end -= 1
         url = url[:end].split(")](")[0]
         found.append(url if "//" in url else f"https://{url}")
     return tuple(dict.fromkeys(found))
+
+
+def stops_behind(text: str, start: int) -> str:
+    """Return what may stand behind an address at `start` and belongs to the sentence around it."""
+    return ".,;:!?*'’_" if _OPENS_EMPHASIS.search(text, max(0, start - 200), start) else ".,;:!?*'’"
 
 
 class _Line(NamedTuple):

@@ -5,10 +5,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from claimcheck.claim_verdicts import Evidence, verify
 from claimcheck.language import CJK, HANGUL, detect, is_cjk
 from claimcheck.text.names import Name, begins_sentence, missing_names, name_index
 from claimcheck.text.quotations import quotations, stands_in, stands_nearly_in
+from deep_research.data import Document, Verdict
+from deep_research.i18n.catalog import verdict_of
 from deep_research.text.code_spans import code_spans, is_within
+from deep_research.text.passages import cut_passages
 from deep_research.verification.figures import YEAR_PARTS, missing_figures
 
 FlagKind = Literal["id", "quotation", "number", "date", "name"]
@@ -111,3 +115,10 @@ def _missing_names(statement: str, texts: Sequence[str]) -> Iterator[Name]:
         shorter = name._replace(text=rest, start=name.start + len(first) + 1)
         if not (rest and begins_sentence(statement, name.start) and name_index(whole).has(shorter)):
             yield name
+
+
+def check_against_document(claim: str, text: str) -> Verdict:
+    """Judge a claim against the text of a document, cut into passages as the library does, without a model."""
+    pieces = [Evidence(text[cut.start : cut.end], cut.heading) for cut in cut_passages(Document(text=text))]
+    found = verify(claim, pieces)
+    return verdict_of(found.kind, found.code, **found.values)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from claimcheck.language import columns
+from claimcheck.language import CJK, columns
 from claimcheck.lexicon import words
 from claimcheck.text.sentences import sentences, trim_span
 from deep_research.text.code_spans import code_spans, inline_spans, is_within
@@ -40,6 +40,11 @@ _HEADING_MARKS = re.compile(
 )
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
 _BOLD_LABEL = re.compile(r"(?:\*\*|__)[^*_\n]{1,80}(?:\*\*|__)[.:。：]?\Z")
+
+_SHORTEST_OPENING, _LONGEST_OPENING, _TOLERANCE = 100, 200, 0.25
+"""The share is by which an opening may be shorter or longer before anything is said."""
+_SIGNS = re.compile(f"[{CJK}]|[^\\W{CJK}]+")
+"""Characters, a Latin word or a number as one."""
 
 
 class Statement(NamedTuple):
@@ -232,3 +237,21 @@ def _is_label(clean: str, spans: Sequence[tuple[int, int]]) -> bool:
     first, last = spans[0]
     said = clean[first:last]
     return len(spans) == 1 and columns(said) <= _SHORT_LABEL and _BOLD_LABEL.match(said) is not None
+
+
+def asked_length(language: str) -> str:
+    """Return how long the opening of a report in a language is asked to be: in characters, or in words."""
+    return f"{_SHORTEST_OPENING} to {_LONGEST_OPENING} {'characters' if language in ('zh', 'ja') else 'words'}"
+
+
+def wrong_length(text: str, language: str) -> str:
+    """Return what is wrong with the length of what stands before a report's first section; "" for nothing.
+
+    Tables, code and citations are not counted; a text without sections has no opening.
+    """
+    asked, end = asked_length(language), text.find("\n## ")
+    opening = " ".join(s.text for s in split_statements(text) if s.start < end and s.kind != "row")
+    count = len(_SIGNS.findall(opening) if asked.endswith("characters") else opening.split())
+    if end < 0 or _SHORTEST_OPENING * (1 - _TOLERANCE) <= count <= _LONGEST_OPENING * (1 + _TOLERANCE):
+        return ""
+    return f"The opening before the first `##` has {count} {asked.split()[-1]}; asked were {asked}."

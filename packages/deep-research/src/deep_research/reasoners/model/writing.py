@@ -15,7 +15,7 @@ from deep_research.reasoners.model.passage_views import in_reading_order, passag
 from deep_research.reasoners.model.researching import trimmed
 from deep_research.text.prompt_fencing import clean, clean_own
 from deep_research.text.token_count import estimate_tokens
-from deep_research.verification.opening import asked_length
+from deep_research.verification.statements import asked_length
 
 _WORDS = {"brief": "400 to 700", "standard": "1,800 to 3,000", "deep": "5,000 to 9,000"}
 _SIGNS = {"brief": "1,200 to 2,200", "standard": "4,000 to 6,500", "deep": "14,000 to 24,000"}
