@@ -34,7 +34,7 @@ from deep_research.text import page_noise, prompt_fencing
 from deep_research.text.contents_lists import is_contents_line, is_contents_list
 from deep_research.text.inert_markdown import literal_marks, make_inert
 from deep_research.text.listed_headings import with_marked_headings
-from deep_research.text.near_duplicates import sketch
+from deep_research.text.near_duplicates import are_near_duplicates
 from deep_research.text.passages import cut_passages
 from deep_research.text.token_count import estimate_tokens
 from deep_research.verification.foreign import read_report
@@ -93,6 +93,7 @@ WORK: dict[str, Callable[[str], Any]] = {
     **{f"read {suffix}": partial(_read, suffix) for suffix in (".txt", ".md", ".rst", ".csv", ".jsonl", ".html")},
     "keep": _keep,
     "cut": _cut,
+    "copies": lambda text: are_near_duplicates(text, text[::-1]),
     "addresses": lambda text: KnownAddresses(()).add_page_text(text),
     "plan": lambda text: read_plan_answer(text[:20_000], _PLAN),
     "question": lambda text: QuestionPages(("http://a.test/",)).told(f"What is said at http://a.test/{text}"),
@@ -108,7 +109,7 @@ WORK: dict[str, Callable[[str], Any]] = {
         f"{function.__module__}.{function.__name__}": function
         for function in (
             columns, detect, safe_text, heading_key, names, title_keys, is_contents_line, is_contents_list, make_inert,
-            with_marked_headings, sketch, sentences, estimate_tokens, content_terms,
+            with_marked_headings, sentences, estimate_tokens, content_terms,
             join_index_terms, tokenize, cleaning.clean, cleaning.fold,
             cleaning.plain_heading, page_noise.without_orders, page_noise.without_menus, page_noise.unreadable_because,
             prompt_fencing.clean, prompt_fencing.attribute, _record_documents.sections,

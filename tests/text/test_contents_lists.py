@@ -2,7 +2,7 @@
 
 import pytest
 
-from deep_research.text.contents_lists import is_contents_list, repeated_lines
+from deep_research.text.contents_lists import is_contents_list
 
 LISTS = {
     "chapters": "4.9. Main building script\n\n4.9.1. Rules\n\n4.10. Variable substitutions\n\n4.11. The watch file\n\n5. Control\n\n5.1. Syntax",
@@ -30,18 +30,3 @@ def test_lists_of_names_are_told(name: str) -> None:
 @pytest.mark.parametrize("name", OTHERS)
 def test_what_says_something_is_none(name: str) -> None:
     assert not is_contents_list(OTHERS[name])
-
-
-FOOTER = (
-    "Previous topic\n\nNext topic\n\n© Copyright 2001-2026, Example.\n\nPlease donate.\n\nLast updated on May 7, 2026."
-)
-
-
-def test_what_all_pages_of_a_site_end_with_says_nothing_of_any_of_them() -> None:
-    names = "Runners\n\nRunner.run()\n\nRunner.close()\n\nRunner.get_loop()"
-    pages = [f"Page {number} says this.\n\n{FOOTER}" for number in range(3)]
-    repeated = repeated_lines(pages)
-    assert is_contents_list(FOOTER, repeated)
-    assert is_contents_list(f"{names}\n\n{FOOTER}", repeated)
-    assert not is_contents_list(f"Page 2 says this.\n\n{FOOTER}", repeated)
-    assert not is_contents_list(FOOTER, repeated_lines(pages[:2]))

@@ -13,11 +13,11 @@ from deep_research.data import PassageHit
 from deep_research.finding.places import PartPlaces, Place, Stretch
 from deep_research.finding.question import Part
 from deep_research.finding.ranking import Best, Candidate, best_unit, judge_passage, kind_wanted
-from deep_research.finding.same_texts import Shown
 from deep_research.finding.stretches import make_place, make_stretch
 from deep_research.finding.text_units import Texts
 from deep_research.finding.words import CJK_SIGN, COMMON, Word, has_all, is_run, read_words, stands_in, terms_of, weigh
 from deep_research.ports import Library
+from deep_research.text.near_duplicates import shingles
 
 CANDIDATES, LOOKED_AT = 60, 40
 """Passages that a search brings for a part, and how many of the best have their text cut into units."""
@@ -33,6 +33,11 @@ _UNSTRUCTURED = 0.8
 _PLAIN = frozenset(("application/pdf", "text/plain"))
 _SCANNED = 4_000_000
 """Characters that are looked through for a passage that has all words."""
+_SHINGLE, _READ = 4, 6_000
+_LONG = 1_400
+"""Characters of a list or table beyond which only a part of it is shown."""
+_SAME = 0.7
+"""Share of the runs of four terms from which a text was shown before."""
 
 
 class Thing(NamedTuple):
@@ -65,6 +70,30 @@ class Ranked(NamedTuple):
             return self
         order = sorted(range(len(scores)), key=lambda number: -scores[number])
         return self._replace(places=tuple(self.places[number] for number in order))
+
+
+class Shown:
+    """Remembers what was shown, by runs of four terms: cut and wrapped in another way, a text has the same ones.
+
+    The same book lies in a folder as HTML, PDF and plain text, and pages repeat each other.
+    """
+
+    def __init__(self) -> None:
+        self._seen: set[int] = set()
+        self._units: set[tuple[str, int]] = set()
+
+    def add(self, best: Best) -> bool:
+        """Return True and remember the text of a place when it is new; of a long list each item is a place."""
+        unit = best.unit
+        part = best.part if best.part is not None else unit
+        whole = unit if unit.end - unit.start <= _LONG else part
+        key = (best.section.source, whole.start)
+        new = shingles(best.section.text[part.start : part.end][:_READ], _SHINGLE)
+        if key in self._units or (new and len(new & self._seen) >= _SAME * len(new)):
+            return False
+        self._units.add(key)
+        self._seen |= shingles(best.section.text[whole.start : whole.end][:_READ], _SHINGLE)
+        return True
 
 
 def rank_places(part: Part, language: str, library: Library, sources: Sequence[str] = ()) -> Ranked:

@@ -11,21 +11,22 @@ from deep_research.data import Turn
 from deep_research.events import Discovered, StageStarted
 from deep_research.graph.graph_state import DiscoverState
 from deep_research.run_context.context import RunContext
-from deep_research.steps import discover, search
+from deep_research.steps import research, search
+from deep_research.steps.plan import first_hits
 
 
 async def discover_invoke(
     state: DiscoverState, runtime: Runtime[RunContext]
 ) -> Command[Literal["discover_tools", "extract_output"]]:
-    """Choose the next searches for entities."""
+    """Choose the next searches for entities; none when the reasoner is done or `max_discover_iterations` are used up."""
     ctx, turns = runtime.context, state.get("discovery_turns", [])
     if not turns:
         ctx.emit(StageStarted(stage="discover"))
-    if turns and ctx.steering.now.finishing:
+    if (turns and ctx.steering.now.finishing) or len(turns) >= ctx.settings.max_discover_iterations:
         return Command(goto="extract_output")
     asked = state.get("asked", state["question"])
-    actions = await discover.discover_actions(ctx, asked, state["analysis"], turns)
-    if not actions:
+    actions = await ctx.reasoner.discover_actions(asked, state["analysis"], turns, ctx.library)
+    if not actions or research.is_complete(actions):
         return Command(goto="extract_output")
     return Command(goto="discover_tools", update={"discovery_turns": [*turns, Turn(actions=tuple(actions))]})
 
@@ -41,7 +42,7 @@ async def discover_tools(state: DiscoverState, runtime: Runtime[RunContext]) -> 
 async def extract_output(state: DiscoverState, runtime: Runtime[RunContext]) -> dict[str, Any]:
     """Name the entities."""
     ctx = runtime.context
-    hits = discover.first_hits(ctx, state.get("discovery_turns", []))
+    hits = first_hits(ctx, state.get("discovery_turns", []))
     found = await ctx.reasoner.entities(state["question"], state["analysis"], hits, ctx.library)
     ctx.emit(Discovered(entities=tuple(e.name for e in found.entities)))
     return {

@@ -9,26 +9,51 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
-from deep_research.data import LIBRARY, Action, Turn
+from deep_research.conversation.replies import read_remark
+from deep_research.data import LIBRARY, Action, Decision, Question, Turn
 from deep_research.events import Planned, StageStarted
 from deep_research.graph.final_report import final_report
 from deep_research.graph.graph_state import AgentState
 from deep_research.graph.plan_nodes import one_section
 from deep_research.graph.researcher import build_researcher, task_for
+from deep_research.i18n.catalog import phrase
 from deep_research.run_context.context import RunContext
-from deep_research.steps import follow_up, search
+from deep_research.steps import search
 
 
 async def understand(state: AgentState, runtime: Runtime[RunContext]) -> Command[str]:
     """Put the question so that it names what it is about."""
     ctx, asked = runtime.context, state["question"]
-    decision = await follow_up.understand(ctx, asked, state["understood"])
+    decision = await _decide(ctx, asked, state["understood"])
     if decision.next_action == "CANNOT_DO":
         return Command(goto=END, update={"decision": decision, "final_report": decision.reasoning})
     text = decision.refined_question
     assumed = decision.model_copy(update={"assumptions": (*state["assumptions"], *decision.assumptions)})
     update = {"decision": assumed, **one_section(asked.language, text, subject=text)}
     return Command(goto="recall", update=update)
+
+
+async def _decide(ctx: RunContext, question: Question, understood: str) -> Decision:
+    """Return the decision to answer `question`, put so that it is understandable without the conversation.
+
+    `understood` is how it was put so far. The reasoner reads the conversation.
+    """
+    language = question.language
+    remark = None if ctx.reasoner.reads_conversation else read_remark(question.text)
+    if remark is not None:
+        reason = phrase("remark_no_question", language)
+        return Decision(next_action="CANNOT_DO", confidence=1.0, goal=understood, reasoning=reason)
+    judged = await ctx.reasoner.decide(question.model_copy(update={"text": understood}), rounds=0)
+    if judged.next_action == "CANNOT_DO":
+        return judged
+    # Nothing is asked back: what is asked of a report can be looked for as it stands.
+    return Decision(
+        next_action="START_RESEARCH",
+        confidence=1.0,
+        goal=judged.goal or understood,
+        refined_question=judged.refined_question or understood,
+        assumptions=judged.assumptions,
+    )
 
 
 async def recall(state: AgentState, runtime: Runtime[RunContext]) -> Command[Literal["research_again"]]:

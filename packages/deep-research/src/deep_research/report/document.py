@@ -32,12 +32,23 @@ from deep_research.report.blocks import (
     plain_text,
 )
 from deep_research.report.charts import read_chart
-from deep_research.report.claim_marks import CLOSE, OPEN, mark_claims, without_marks
 from deep_research.report.counts import verdict_counts
 from deep_research.verification.chart_points import INFO
 
+_OPEN, _CLOSE = "\U00010a50", "\U00010a51"
+"""Marks where statements begin and end, so that they are found again in what a parser makes of the Markdown.
+
+They are signs of punctuation that no living script has: next to punctuation CommonMark begins and ends emphasis as without
+them.
+"""
+_NONE = str.maketrans(dict.fromkeys((_OPEN, _CLOSE)))
+_HARMLESS = str.maketrans(dict.fromkeys((_OPEN, _CLOSE), "\ufffd"))
+_BEFORE = re.compile(r"(?:[\s>|]|#{1,6}[ \t]|[*+-][ \t]|\d{1,9}[.)][ \t])*")
+"""What makes a line a block, and is no word of its statement."""
+_AFTER = " \t\n|"
+_FENCES = ("```", "~~~")
 _LONGEST_HEADING, _SUBHEADING = 100, 3
-_PIECE = re.compile(rf"\[(?P<number>\d{{1,4}})\]|(?P<mark>[{OPEN}{CLOSE}{DOUBT_SIGN}])")
+_PIECE = re.compile(rf"\[(?P<number>\d{{1,4}})\]|(?P<mark>[{_OPEN}{_CLOSE}{DOUBT_SIGN}])")
 _MOST_GUESSED = 2
 _FORMULA = re.compile(
     r"\\\(.{1,2000}?\\\)|\\\[.{1,2000}?\\\]|\$\$.{1,2000}?\$\$|\$(?=\S)[^$\n]{1,500}(?<!\s)\$(?!\d)", re.DOTALL
@@ -59,7 +70,7 @@ def _keep_formula(state: StateInline, silent: bool) -> bool:
 def read_document(given: ExportInput) -> Document:
     """Return the report's Markdown as a document with its charts, its title and its list of references apart."""
     report = given.report
-    marked, claims = mark_claims(report.report, report.claims)
+    marked, claims = _mark_claims(report.report, report.claims)
     # What was escaped stays apart from the text around it: "\\[1\\]" is no citation.
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("text_join")
     markdown.inline.ruler.before("escape", "formula", _keep_formula)
@@ -91,6 +102,32 @@ def read_document(given: ExportInput) -> Document:
         del blocks[place : place + 2]
     document.blocks = blocks
     return document
+
+
+def _mark_claims(markdown: str, claims: Sequence[Claim]) -> tuple[str, list[Claim]]:
+    """Return a Markdown text with a mark at the beginning and the end of each statement, and the statements in this order.
+
+    A statement that has no place in the text, or a place within another's, is left out.
+    """
+    text = markdown.translate(_HARMLESS)
+    parts: list[str] = []
+    marked: list[Claim] = []
+    at = 0
+    for claim in sorted(claims, key=lambda claim: claim.start):
+        begun = _BEFORE.match(text, claim.start, claim.end)
+        start = begun.end() if begun else claim.start
+        end = start + len(text[start : claim.end].rstrip(_AFTER))
+        if start < at or end <= start or text.startswith(_FENCES, start):
+            continue
+        parts += [text[at:start], _OPEN, text[start:end], _CLOSE]
+        marked.append(claim)
+        at = end
+    return "".join([*parts, text[at:]]), marked
+
+
+def _without_marks(text: str) -> str:
+    """Return a text without the marks of statements."""
+    return text.translate(_NONE)
 
 
 def _passages_of(report: Report, number: int, claim: Claim | None) -> tuple[str, ...]:
@@ -174,7 +211,7 @@ class _Parser:
     def _code(self, token: Token) -> Block:
         """Return lines of code; those of a chart that can be drawn as a chart."""
         self._follow_marks(token.content)
-        text = without_marks(token.content).rstrip("\n")
+        text = _without_marks(token.content).rstrip("\n")
         figure = read_chart(text) if token.info.split()[:1] == [INFO] else None
         return _chart(figure, self._report) if figure is not None else Code(text)
 
@@ -230,7 +267,7 @@ class _Parser:
                 italic += token.nesting
             elif token.type == "code_inline":
                 self._follow_marks(token.content)
-                content.append(Text(without_marks(token.content), bool(bold), bool(italic), True, self._is_own))
+                content.append(Text(_without_marks(token.content), bool(bold), bool(italic), True, self._is_own))
             elif token.type == "hardbreak":
                 content.append(Break())
             elif token.type in ("text", "text_special", "softbreak", "html_inline", "image"):
@@ -243,7 +280,7 @@ class _Parser:
         for found in _PIECE.finditer(given.text):
             is_cite = found["number"] is not None and int(found["number"]) in self._numbers
             is_doubt = found["mark"] == DOUBT_SIGN and found.start() == at and content and isinstance(content[-1], Cite)
-            if not (is_cite or is_doubt or found["mark"] in (OPEN, CLOSE)):
+            if not (is_cite or is_doubt or found["mark"] in (_OPEN, _CLOSE)):
                 continue
             self._add_piece(content, given, given.text[at : found.start()])
             at = found.end()
@@ -268,9 +305,9 @@ class _Parser:
     def _follow_marks(self, text: str) -> None:
         """Take in where statements begin and end; the last one stays known for what stands right behind it."""
         for sign in text:
-            if sign == OPEN:
+            if sign == _OPEN:
                 self._claim, self._is_inside = next(self._claims, None), True
-            elif sign == CLOSE:
+            elif sign == _CLOSE:
                 self._is_inside = False
 
     @property

@@ -16,19 +16,39 @@ shown where the settings allow it. Where nobody may be asked (`allow_clarificati
 used up, or the user would not say), asking becomes starting with a stated assumption.
 """
 
+import asyncio
+import re
 from collections.abc import Sequence
 
+from claimcheck.text.sentences import sentences
+from claimcheck.text.tokens import normalise
 from deep_research.conversation.clarifications import MISSING, question_for
 from deep_research.conversation.replies import says_nothing, split_start, wants_to_skip
-from deep_research.data import Clarification, Decision, Message, Question, Template, Term
+from deep_research.data import (
+    Action,
+    Clarification,
+    Decision,
+    Message,
+    Observation,
+    Passage,
+    Question,
+    Template,
+    Term,
+)
 from deep_research.i18n.catalog import phrase
 from deep_research.run_context.context import RunContext
 from deep_research.settings import Settings
-from deep_research.steps.look_up_terms import look_up
+from deep_research.steps import search
 from deep_research.templates import choose
+from deep_research.text.prompt_fencing import attribute
+from deep_research.text.question_terms import codes
 
 _MAX_OPTIONS, _MAX_TERMS = 5, 3
 """Options of a question; unknown terms that are looked up before the start."""
+_LONGEST_MEANING = 400
+_LONGEST_TERM = 100
+_READ = 12
+"""Passages of a search that are looked through for the term."""
 
 
 async def decide(ctx: RunContext, question: Question, *, rounds: int = 0) -> Decision:
@@ -41,6 +61,43 @@ async def decide(ctx: RunContext, question: Question, *, rounds: int = 0) -> Dec
     places = ctx.places_named(question.language)
     known = with_terms(judged, terms, question, places)
     return settle(known, question, ctx.settings, rounds=rounds, template=template, places=places)
+
+
+async def look_up(ctx: RunContext, terms: Sequence[str]) -> tuple[Term, ...]:
+    """Return what is known of each term, in order: verbatim text that uses it, or that nothing was found.
+
+    It is looked for with the same search, journal and library as in the research.
+    """
+    wanted = list(dict.fromkeys(cut for term in terms if (cut := " ".join(term.split())[:_LONGEST_TERM])))
+    if not wanted:
+        return ()
+    actions = [Action(id=f"v{number}", name="search", query=term) for number, term in enumerate(wanted, 1)]
+    seen = await search.perform(ctx, actions) if ctx.outside.places else []
+    if not seen:
+        return tuple(Term(term=term, searched=False) for term in wanted)
+    return tuple([await asyncio.to_thread(_known, ctx, t, o) for t, o in zip(wanted, seen, strict=True)])
+
+
+def _known(ctx: RunContext, term: str, seen: Observation) -> Term:
+    for key in seen.passages[:_READ]:
+        passage = ctx.library.passage(key)
+        if passage is not None and (meaning := _meaning(term, passage)):
+            source = ctx.library.source(passage.source)
+            title = attribute(source.title) if source else ""
+            return Term(term=term, meaning=meaning, passage=passage.id, title=title)
+    # A place that failed might have known it.
+    return Term(term=term, searched=not seen.failure)
+
+
+def _meaning(term: str, passage: Passage) -> str:
+    """Return the first sentence of a passage that uses the term, verbatim; "" when none does."""
+    forms = [re.escape(normalise(form)) for form in (term, *codes(term))]
+    used = re.compile(rf"(?<![a-z0-9])(?:{'|'.join(forms)})(?![a-z0-9])")
+    if not used.search(normalise(passage.text)):
+        return ""
+    using = [passage.text[s.start : s.end].strip() for s in sentences(passage.text) if s.kind == "prose"]
+    first = next((text for text in using if used.search(normalise(text))), passage.text.strip())
+    return first[:_LONGEST_MEANING]
 
 
 def with_terms(judged: Decision, terms: Sequence[Term], question: Question, places: str) -> Decision:

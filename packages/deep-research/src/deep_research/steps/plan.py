@@ -11,6 +11,7 @@ from deep_research.data import (
     Brief,
     Decision,
     Discovery,
+    Passage,
     QueryAnalysis,
     Question,
     Section,
@@ -21,10 +22,11 @@ from deep_research.i18n.catalog import gap_of, phrase
 from deep_research.run_context.context import RunContext
 from deep_research.settings import Settings
 from deep_research.steps import search
-from deep_research.steps.discover import first_hits
+from deep_research.text.near_duplicates import distinct_passages
 
 _TOPIC_CHARS = 60
 """A question of no more characters names the topic of a search."""
+_RRF, _MOST_HITS = 10.0, 60
 
 
 async def plan(
@@ -60,6 +62,21 @@ async def plan(
     brief = brief.model_copy(update={"sections": sections, "question": question.text, "terms": terms})
     ctx.emit(Planned(title=brief.title, sections=tuple(s.title for s in brief.sections)))
     return brief
+
+
+def first_hits(ctx: RunContext, turns: list[Turn]) -> list[Passage]:
+    """Return the passages found while looking around, best first, copies once.
+
+    Rankings of the single searches are fused by reciprocal rank (Cormack, Clarke and Büttcher,
+    "Reciprocal Rank Fusion", SIGIR 2009).
+    """
+    scores: dict[str, float] = {}
+    for seen in (seen for turn in turns for seen in turn.observations):
+        for rank, key in enumerate(seen.passages):
+            scores[key] = scores.get(key, 0.0) + 1.0 / (_RRF + rank)
+    best = sorted(scores, key=lambda key: -scores[key])
+    found = [passage for key in best if (passage := ctx.library.passage(key)) is not None]
+    return distinct_passages(found)[:_MOST_HITS]
 
 
 def _told_apart(sections: Sequence[Section]) -> list[Section]:

@@ -6,19 +6,25 @@ are judged together.
 
 import asyncio
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from urllib.parse import urlsplit
 
 from claimcheck.text.cleaning import fold
 from claimcheck.text.tokens import normalise
 from deep_research.data import COVERAGE, Brief, Gap, Review, Section, SectionReview
 from deep_research.data.noun import copy_fields
 from deep_research.events import Reviewed, SectionReviewed
+from deep_research.ports import Library
+from deep_research.protocol.registered_domain import registered_domain
 from deep_research.run_context.context import RunContext
-from deep_research.search.independent_voices import voices_of
+from deep_research.text.near_duplicates import shingles
 from deep_research.verification.citations import cited_ids
 
 _MOST_GAPS, _MOST_SITES = 4, 8
 _NUMBER = re.compile(r"^\d{1,2}[.)]\s+")
+_STRETCH, _SHARED = 8, 8
+"""Terms of a stretch, and how many stretches two sites share when one has copied a paragraph, some fifteen words in a row,
+from the other."""
 
 
 async def review_section(ctx: RunContext, section: Section, brief: Brief) -> SectionReview:
@@ -34,6 +40,25 @@ async def review_section(ctx: RunContext, section: Section, brief: Brief) -> Sec
     judged = judged.model_copy(update={"title": section.title, "retry": retry})
     ctx.emit(copy_fields(SectionReviewed, judged, section=section.title, attempt=section.attempts))
     return judged
+
+
+def voices_of(ids: Iterable[str], library: Library) -> tuple[int, list[str]]:
+    """Return the number of independent voices among passages, and their sites by registered domain.
+
+    One site is one voice, and so are sites that share a paragraph.
+    """
+    texts: dict[str, set[int]] = {}
+    for key in dict.fromkeys(ids):
+        passage, source = library.passage(key), library.source(key.partition("p")[0])
+        if passage is not None and source is not None:
+            host = urlsplit(source.url).hostname if source.url.startswith("http") else None
+            site = registered_domain(host) if host else source.id
+            texts.setdefault(site, set()).update(shingles(passage.text, _STRETCH))
+    groups: list[set[int]] = []
+    for found in texts.values():
+        alike = [group for group in groups if len(group & found) >= min(_SHARED, len(group), len(found))]
+        groups = [group for group in groups if group not in alike] + [set().union(found, *alike)]
+    return len(groups), list(texts)
 
 
 def _is_searched(section: Section, judged: SectionReview) -> bool:

@@ -4,9 +4,8 @@ import asyncio
 import json
 import math
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from urllib.parse import urlsplit
 
 from claimcheck.language import columns
 from claimcheck.text.cleaning import shorten
@@ -21,15 +20,13 @@ from deep_research.run_context.context import RunContext, reason_of, section_wor
 from deep_research.run_context.telemetry import span
 from deep_research.steps.open_source import PLACE, open_source, seen_once
 from deep_research.steps.private_text import hold_back
-from deep_research.text.contents_lists import is_contents_list, repeated_lines
+from deep_research.text.contents_lists import is_contents_list
 
 _PASSAGES_PER_SOURCE = 2
 _FLOOR, _OF_A_LIST = 0.5, 0.3
 """Share of the best score that a passage must reach; what a table of contents or an index is worth beside prose."""
 _STUB = 60
 """Columns of a passage that is a heading without its text."""
-_EDGE = 3_000
-"""Characters at the beginning and at the end of a page where its site's menus and footers stand."""
 _TOLD_CHARS = 120
 _RESULTS = 8
 """Documents taken from one search: the first page of a search engine; what comes later seldom answers."""
@@ -289,28 +286,12 @@ def _answering(library: Library, results: Sequence[tuple[Found, Source]], query:
     """Return for each result its passages that answer `query`, best first."""
     compared = [source.id for found, source in results if not found.spans]
     hits = {key: library.search(query, limit=_PASSAGES_PER_SOURCE, sources=[key]) for key in compared}
-    repeated = site_lines(library, compared)
-    return [_kept(library, found, source, hits.get(source.id, ()), repeated) for found, source in results]
+    return [_kept(library, found, source, hits.get(source.id, ())) for found, source in results]
 
 
-def site_lines(library: Library, sources: Iterable[str]) -> frozenset[str]:
-    """Return the lines that pages of one site repeat at their beginnings and ends (menus, footers)."""
-    by_site: dict[str, list[str]] = defaultdict(list)
-    for key in dict.fromkeys(sources):
-        source = library.source(key)
-        if source is not None and source.url.startswith(("http:", "https:")):
-            snapshot = library.snapshot(key)
-            if snapshot is not None:
-                edges = f"{snapshot.text[:_EDGE]}\n{snapshot.text[-_EDGE:]}"
-                by_site[urlsplit(source.url).netloc].append(edges)
-    return frozenset().union(*(repeated_lines(pages) for pages in by_site.values()))
-
-
-def _kept(
-    library: Library, found: Found, source: Source, hits: Sequence[PassageHit], repeated: frozenset[str]
-) -> _Kept:
+def _kept(library: Library, found: Found, source: Source, hits: Sequence[PassageHit]) -> _Kept:
     if not found.spans and hits:
-        worth = ((h, _OF_A_LIST if _says_little(h.passage.text, repeated) else 1) for h in hits)
+        worth = ((h, _OF_A_LIST if _says_little(h.passage.text) else 1) for h in hits)
         return sorted(((h.passage.id, h.score * share) for h, share in worth), key=lambda kept: -kept[1])
     passages = library.passages(source.id)
     if not found.spans:
@@ -320,6 +301,6 @@ def _kept(
     return [(key, math.inf) for key in dict.fromkeys(at_spans)][:_PASSAGES_PER_SOURCE]
 
 
-def _says_little(text: str, repeated: frozenset[str]) -> bool:
-    """Tell whether a passage is a mere title, a list of names, or what all pages of its site have."""
-    return columns(text.strip()) < _STUB or is_contents_list(text, repeated)
+def _says_little(text: str) -> bool:
+    """Tell whether a passage is a mere title or a list of names."""
+    return columns(text.strip()) < _STUB or is_contents_list(text)

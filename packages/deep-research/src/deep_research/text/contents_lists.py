@@ -1,11 +1,9 @@
 """Tables of contents, indexes and menus: lists of names that lead elsewhere and say nothing themselves."""
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 
 _FEWEST_LINES = 6
-_PAGES = 3
 _LONGEST_LINE = 70
 _SENTENCE_END = re.compile(r"[.!?;:\u3002\uff01\uff1f\uff1b\uff1a…]\W*$")
 _NUMBERED = re.compile(r"\s*(?:[-*+•]\s+)?(?:\d+(?:\.\d+)+\.?|\d+\.|[^\W\d_A-Za-z]\s?\d+)\s+\S")
@@ -22,29 +20,16 @@ def is_contents_line(text: str) -> bool:
     return len(_NUMBERED_INSIDE.findall(text)) + bool(_SECTION_NUMBER.match(text)) > 1
 
 
-def repeated_lines(pages: Iterable[str]) -> frozenset[str]:
-    """Return the lines that three pages or more have: their menu, their copyright, the date of the last change.
-
-    `pages` are the beginnings and ends of pages of one site, where such lines stand.
-    """
-    counts = Counter(line for page in pages for line in {line.strip() for line in page.splitlines()})
-    return frozenset(line for line, count in counts.items() if line and count >= _PAGES)
-
-
-def is_contents_list(text: str, repeated: Collection[str] = ()) -> bool:
-    """Tell whether a passage is a table of contents, an index or a menu rather than prose, data or code; `repeated` are
-    lines that say nothing of this page."""
+def is_contents_list(text: str) -> bool:
+    """Tell whether a passage is a table of contents, an index or a menu rather than prose, data or code."""
     lines = [line for line in text.splitlines() if line.strip()]
-    own = [line for line in lines if line.strip() not in repeated]
-    if not own:
-        return bool(lines)
     if len(lines) < _FEWEST_LINES:
         return _is_head(lines)
-    numbered = sum(bool(_NUMBERED.match(line)) for line in own)
-    names = sum(len(line) <= _LONGEST_LINE and not _SENTENCE_END.search(line) for line in own)
-    data = sum(bool(_HOLDS_DATA.search(line)) for line in own)
-    are_numbered = numbered >= 0.6 * len(own) and names >= 0.8 * len(own)
-    return are_numbered or (names >= 0.9 * len(own) and data <= 0.2 * len(own))
+    numbered = sum(bool(_NUMBERED.match(line)) for line in lines)
+    names = sum(len(line) <= _LONGEST_LINE and not _SENTENCE_END.search(line) for line in lines)
+    data = sum(bool(_HOLDS_DATA.search(line)) for line in lines)
+    are_numbered = numbered >= 0.6 * len(lines) and names >= 0.8 * len(lines)
+    return are_numbered or (names >= 0.9 * len(lines) and data <= 0.2 * len(lines))
 
 
 def _is_head(lines: Sequence[str]) -> bool:
