@@ -19,10 +19,8 @@ A template is a TOML file: ours in this folder, the user's in `deep-research-tem
 
 import re
 import tomllib
-from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
-from importlib import resources
-from importlib.resources.abc import Traversable
+from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -129,31 +127,16 @@ def load_templates(folders: Sequence[Path] = ()) -> tuple[TemplateFile, ...]:
 
 @lru_cache(maxsize=1)
 def _built_in() -> tuple[TemplateFile, ...]:
-    folder = resources.files("deep_research.templates")
-    files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
-    return tuple(
-        _parsed(partial(_loaded, file), f"built in ({file.name})").model_copy(update={"origin": "built in"})
-        for file in files
-    )
+    files = sorted(Path(__file__).parent.glob("*.toml"))
+    return tuple(_from_file(file).model_copy(update={"origin": "built in"}) for file in files)
 
 
 def _from_file(path: Path) -> TemplateFile:
+    place = str(path)
     try:
-        made = _parsed(lambda: read_toml(path), str(path)).model_copy(update={"origin": str(path)})
+        made = TemplateFile.model_validate(read_toml(path)).model_copy(update={"origin": place})
     except OSError as error:
-        raise ConfigError(_wrong(str(path), error.strerror or str(error)), setting="template") from error
-    if made.patterns and path.parent == _OF_THE_FOLDER:  # it may be a stranger's, and a pattern can hold the program up
-        raise ConfigError(_wrong(str(path), "patterns are for templates of the state folder; use words"))
-    return made
-
-
-def _loaded(file: Traversable) -> dict[str, Any]:
-    return tomllib.loads(file.read_text("utf-8"))
-
-
-def _parsed(read: Callable[[], dict[str, Any]], place: str) -> TemplateFile:
-    try:
-        return TemplateFile.model_validate(read())
+        raise ConfigError(_wrong(place, error.strerror or str(error)), setting="template") from error
     except (tomllib.TOMLDecodeError, UnicodeError) as error:
         raise ConfigError(_wrong(place, f"it is no TOML in UTF-8: {error}"), setting="template", value=place) from error
     except ValidationError as error:
@@ -161,6 +144,9 @@ def _parsed(read: Callable[[], dict[str, Any]], place: str) -> TemplateFile:
         where = ".".join(str(part) for part in first["loc"])
         why = f"{where}: {first['msg'].removeprefix('Value error, ')}"
         raise ConfigError(_wrong(place, why), setting="template", value=place) from None
+    if made.patterns and path.parent == _OF_THE_FOLDER:  # it may be a stranger's, and a pattern can hold the program up
+        raise ConfigError(_wrong(place, "patterns are for templates of the state folder; use words"))
+    return made
 
 
 def _wrong(place: str, why: str) -> str:
