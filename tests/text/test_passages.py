@@ -1,3 +1,4 @@
+import re
 import time
 
 import pytest
@@ -93,6 +94,15 @@ def test_every_character_is_in_one_passage(text: str, starts: list[int]) -> None
         last = c.end
     held = "".join(text[c.start : c.end] for c in cuts)
     assert "".join(held.split()) == "".join(text.split())
+
+
+def test_passages_below_long_headings_do_not_carry_many_times_their_text() -> None:
+    title = "word " * 50
+    text = "".join(f"{'#' * level} {title}\n\n" for level in range(1, 6)) + f"###### {title}\n\nx\n\n" * 200
+    headings = tuple(Heading(start=m.start(), level=len(m[1]), title=title) for m in re.finditer(r"(#+) ", text))
+    cuts = cut_passages(Document(text=text, headings=headings))
+    assert len(cuts) > 100
+    assert sum(len(c.heading) for c in cuts) < 2 * len(text)
 
 
 def test_a_heading_at_the_end_of_a_long_text_is_looked_at_once() -> None:

@@ -137,3 +137,11 @@ def test_a_long_text_of_one_kind_is_split_in_bounded_time(part: str) -> None:
 )
 def test_an_ordinal_with_its_dot_ends_no_sentence(sentences: list[str]) -> None:
     assert [one.text for one in split_statements(" ".join(sentences))] == sentences
+
+
+def test_statements_do_not_carry_a_long_heading_or_header_each() -> None:
+    wide = "word " * 20_000
+    table = f"# {wide}\n\n| a | {wide} |\n|---|---|\n" + "| 1 | two [s1p1] |\n" * 500
+    carried = [len(s.where) + sum(map(len, s.header)) for s in split_statements(table)]
+    assert len(carried) == 500
+    assert sum(carried) < 3 * len(table)

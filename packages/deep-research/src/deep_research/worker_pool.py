@@ -38,6 +38,7 @@ _PROCESSES = max(2, min(4, os.cpu_count() or 2))
 _START_SECONDS = 120.0
 _MOMENT = 0.05
 _ANSWERS_AHEAD = 4  # each may hold a whole book
+_MOST_ANSWER = 500_000_000
 _NOTHING_OFFERED: Mapping[str, Callable[..., Any]] = {}
 
 
@@ -115,8 +116,8 @@ class Worker:
 
     def _listen(self) -> None:
         assert self._process.stdout
-        for line in self._process.stdout:
-            self._lines.put(line)
+        for line in iter(partial(self._process.stdout.readline, _MOST_ANSWER), b""):
+            self._lines.put(line)  # a longer one comes in pieces, which are no whole line
         self._lines.put(b"")
 
     def _line(self, seconds: float) -> bytes:

@@ -32,7 +32,7 @@ class Sentence(NamedTuple):
     kind: BlockKind
 
 
-FRONT_MATTER = re.compile(r"\A---\n(?:(?:[A-Za-z][\w -]*[:=]|[ \t-])[^\n]*\n)+?---(?:\s+|\Z)")
+FRONT_MATTER = re.compile(r"\A---\n(?:(?:[A-Za-z][\w -]*[:=]|-?[ \t])[^\n]*\n)+?---(?:\s+|\Z)")
 """Fields that stand before a text and say something of it; no block of it."""
 _WIDE = re.compile(f"[{CJK}]")
 _HEADING = re.compile(r"#{1,6} ")

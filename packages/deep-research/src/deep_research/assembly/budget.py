@@ -141,7 +141,8 @@ class PaidCalls:
         prompt += estimate_tokens(json.dumps(sent_along)) if sent_along else 0
         usage = Usage(prompt_tokens=prompt, completion_tokens=min(request.max_output_tokens, _USUAL_ANSWER))
         cost = self._client.models_of(role)[0].family.cost_usd(usage)
-        return Spent(prompt + usage.completion_tokens, cost or 0.0)
+        tokens = prompt + usage.completion_tokens
+        return Spent(tokens, max(cost or 0.0, self._purse.told_usd(tokens)))
 
 
 class Spent(NamedTuple):
@@ -159,7 +160,7 @@ class Purse:
 
     def __init__(self, settings: Settings) -> None:
         self._usd, self._tokens = settings.budget_usd, settings.budget_tokens
-        self._spent = Spent(0, 0.0)
+        self._spent = self._told = Spent(0, 0.0)
         self._in_flight = Spent(0, 0.0)
         self._call_ended = asyncio.Event()
         self._shares = dict(_SHARES)
@@ -168,6 +169,12 @@ class Purse:
         """Note what a call has cost."""
         paid = Spent(usage.prompt_tokens + usage.completion_tokens, cost_usd or 0.0)
         self._spent = _plus(self._spent, paid)
+        if usage.cost_usd is not None:
+            self._told = _plus(self._told, paid)
+
+    def told_usd(self, tokens: int) -> float:
+        """Return what so many tokens cost by the prices that servers have told, 0.0 where none has."""
+        return self._told.usd * tokens / max(1, self._told.tokens)
 
     @asynccontextmanager
     async def holding(self, expected: Spent, role: Role) -> AsyncIterator[None]:

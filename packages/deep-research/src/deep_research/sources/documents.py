@@ -134,7 +134,9 @@ class DocumentsSource:
         gaps = _gaps([*problems, *self._problems])
         if not self._sources:
             why = "; ".join(f"{gap.what}: {gap.why}" for gap in gaps[:_REASONS])
-            message = f"there is no readable document in {self._named()} ({why or f'formats: {registry.formats()}'})"
+            # Who named one file knows its format.
+            formats = "" if [file.path for file in files] == self._paths else f"; formats: {registry.formats()}"
+            message = f"there is no readable document in {self._named()} ({why}){formats}"
             raise ConfigError(message, setting="docs", value=self._named())
         return gaps
 

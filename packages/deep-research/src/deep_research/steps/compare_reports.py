@@ -61,7 +61,8 @@ def describe_disagreements(found: tuple[Disagreement, ...], language: str) -> st
 
 def describe_problems(found: Verification, language: str) -> str:
     """Return the open problems, each with the heading it stands under, as a section of the report; "" without any."""
-    where = {claim.id: f"{claim.where}{colon_of(language)}" for claim in found.claims if claim.where}
+    open_ones = {problem.claim for problem in found.problems if problem.outcome == "open"}
+    where = {c.id: f"{c.where}{colon_of(language)}" for c in found.claims if c.where and c.id in open_ones}
     rows = [
         f"- {where.get(problem.claim, '')}“{_line(problem.quote)}” — {_line(problem.problem)} {_line(problem.evidence)} {cite_ids(problem.passages[:_MOST_IDS])}"
         for problem in found.problems

@@ -7,7 +7,7 @@ from deep_research.conversation.replies import confirms, pick_options, rejects
 from deep_research.data import Asked, Section, SectionReview
 from deep_research.i18n.catalog import join_list, phrase
 
-_LISTED = re.compile(r"(?:[^\W\d]+\s*[:：]?\s*)?\d{1,2}(?:\s*[,，、&]\s*\d{1,2})*(?=\s*(?:$|[:：.,，。;；]))")
+_LISTED = re.compile(r"(?:[^\W\d]++(?:\s*+[:：])?\s*+)?\d{1,2}(?:\s*+[,，、&]\s*+\d{1,2})*(?=\s*+(?:$|[:：.,，。;；]))")
 """Numbers at the beginning, with a word before them at most: "again: 2, 3", "2: its noise", no "3 more sources"."""
 
 

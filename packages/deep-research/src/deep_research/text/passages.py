@@ -18,6 +18,8 @@ TARGET_CHARS = 900
 MAX_CHARS = 1800
 """A single block longer than this is cut at sentence ends, or hard where there is none."""
 
+_OF_A_TITLE, _OF_A_PATH = 100, 300
+"""Characters of a heading, and of all above a passage: each passage carries them, and a short one may be a word."""
 _AT_ONCE = 1_000_000
 """Characters of a block in which ends of sentences are looked for in one go: one without any would hold up all threads."""
 _CARRIED = 0.4
@@ -154,7 +156,7 @@ def _paths(text: str, headings: Sequence[Heading]) -> list[str]:
         while open_ones and open_ones[-1].level >= heading.level:
             open_ones.pop()
         open_ones.append(heading)
-        paths.append(" > ".join(one.title for one in open_ones))
+        paths.append(" > ".join(one.title[:_OF_A_TITLE] for one in open_ones)[:_OF_A_PATH])
     for place in range(len(headings) - 2, -1, -1):
         line_end = text.find("\n", headings[place].start, headings[place + 1].start)
         if line_end >= 0 and not _SIGN.search(text, line_end, headings[place + 1].start):

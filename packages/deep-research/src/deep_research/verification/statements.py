@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 StatementKind = Literal["sentence", "item", "row"]
+_OF_A_HEADING, _OF_A_CELL, _CELLS = 300, 80, 40
+"""Characters of the heading that every statement below it carries, of a cell of the header of its table, and such cells."""
 _SHORT_LABEL = 40
 """Columns of a bold sentence that only names what the next one is about: **Redis.**"""
 _MARKERS = re.compile(r"(?:[ \t]*(?:[-*+]|\d{1,9}[.)]|>)(?=[ \t\n]|(?<=>)))*[ \t]*(?:\[[ xX]\][ \t]+)?")
@@ -120,7 +122,7 @@ class _Splitter:
         tokens = _parser().parse(self.text.replace("\r", " ").replace("\x00", " "))
         for number, token in enumerate(tokens):
             if token.type == "heading_open":
-                heading = plain_text(_HEADING_MARKS.sub("", self._clean(*self._span(token))[0]))
+                heading = plain_text(_HEADING_MARKS.sub("", self._clean(*self._span(token))[0]))[:_OF_A_HEADING]
                 level = int(token.tag[1:])
                 if not skipped or level <= skipped:
                     skipped = level if is_reference_heading(heading) else 0
@@ -133,8 +135,8 @@ class _Splitter:
             elif token.type == "tr_open":
                 start, end = self._span(token)
                 if tokens[number + 1].type == "th_open":
-                    cells = tuple(plain_text(cell) for cell in self._cells(start, end))
-                    header = cells, self._ids(start, end)
+                    cells = tuple(plain_text(cell)[:_OF_A_CELL] for cell in self._cells(start, end)[:_CELLS])
+                    header = cells, self._ids(start, end)[:_CELLS]
                 else:
                     yield from self._row(start, end, heading, header)
 
