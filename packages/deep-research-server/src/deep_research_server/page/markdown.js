@@ -5,7 +5,7 @@ import { h } from "./dom.js";
 
 const ITEM = /^(\s*)(?:([-*+•])|(\d{1,3})[.)])\s+(.*)$/;
 const HEADING = /^(#{1,6})\s+(.*)$/;
-const RULE = /^\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$/;
+const RULE = /^\|?:?-{2,}:?(\|:?-{2,}:?)*\|?$/; // of a line without its blanks
 const INLINE = /\\([!-/:-@[-`{-~])|(`{1,9})([\s\S]{0,3000}?[^`])\2(?!`)|(\*\*|__)(?=\S)([\s\S]{0,3000}?\S)\4|(\*|_)(?=\S)((?:[^*_\\]|\\.){0,3000}?\S)\6(?![\w])|\[(\d{1,4}|s\d+p\d+(?:\s*[,;]\s*s\d+p\d+)*)\](?!\()|\[((?:[^\]\\]|\\.){1,500})\]\((https?:\/\/[^\s)]+)\)|(https?:\/\/[^\s<>()\]"'\uff0c\u3002\u3001\uff1b\uff09\u300d\u300f]+)|&(amp|lt|gt|quot|#39|nbsp);/g;
 const DEEPEST = 20; // what is quoted or listed deeper is text: a line of ">" would end the page
 const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'", nbsp: " " };
@@ -78,7 +78,7 @@ export function blocks(markdown, depth = 0) {
       const body = [];
       for (; at < lines.length && /^\s*>/.test(lines[at]); at++) body.push(lines[at].replace(/^\s*> ?/, ""));
       found.push({ type: "quote", blocks: blocks(body.join("\n"), depth + 1) });
-    } else if (line.includes("|") && at + 1 < lines.length && RULE.test(lines[at + 1].trim()) && lines[at + 1].includes("-")) {
+    } else if (line.includes("|") && at + 1 < lines.length && RULE.test(lines[at + 1].replace(/\s+/g, ""))) {
       const head = cells(line);
       const rows = [];
       for (at += 2; at < lines.length && lines[at].includes("|") && lines[at].trim(); at++) rows.push(cells(lines[at]));
