@@ -259,6 +259,11 @@ def test_that_most_of_what_is_shown_is_in_another_language_is_told(
         ("libfoo2x", ["libfoo2x", "libfoo"], ["ibfoo", "libfo"]),
         ("ﬁle v2.53", ["file", "2.53"], ["2.5", "ile"]),
         ("bottleneck", ["bottlenecks"], ["TTL", "neck"]),
+        (
+            "fast sensor reports of companies, Zürich",
+            ["sensors", "Sensors", "Company", "Zurich"],
+            ["Fastly", "Reportedly"],
+        ),
     ],
 )
 def test_a_word_is_said_to_be_missing_where_it_does_not_stand_whole(

@@ -19,6 +19,10 @@ from deep_research.finding.words import COMMON, read_words, terms_of
         ("How does mod_rewrite differ from mod_alias, and when should we use which?", 1),
         ("We deleted many rows but the file is still huge. How do I shrink it?", 1),
         ("Compare DROP with TRUNCATE. Which port does the server use?", 2),
+        ("the disk is full. how do i shrink it?", 1),
+        ("How many days of holiday does Mr. Closer have?", 1),
+        ("Wer war am 3. Oktober in der Halle?", 1),
+        ("Compare DROP with TRUNCATE for Acme Inc.\nWhich port does the server use?", 2),
     ],
 )
 def test_parts(question: str, parts: int) -> None:

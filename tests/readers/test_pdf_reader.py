@@ -143,6 +143,26 @@ def test_metadata():
 
 
 @pytest.mark.parametrize(
+    ("stated", "large", "title"),
+    [
+        (r"\(anonymous\)", [], "terms"),
+        ("Letter template", ["Terms of warranty"], "Terms of warranty"),
+        ("Letter of Ann Lee", [], "Letter of Ann Lee"),
+        ("Warranty", ["Terms of warranty"], "Warranty"),
+    ],
+)
+def test_metadata_name_a_document_where_its_first_page_does_not_say_otherwise(
+    stated: str, large: list[str], title: str
+) -> None:
+    lines = [
+        *((line, 72.0, 760.0, 22.0) for line in large),
+        *((f"{WIDE}.", 72.0, 700.0 - n, 11.0) for n in (0, 14, 28)),
+    ]
+    pdf = make_pdf([lines, ["Letter template"]], info=f"/Title ({stated})")
+    assert PdfReader().read(pdf, name="terms.pdf").title == title
+
+
+@pytest.mark.parametrize(
     ("data", "why"),
     [
         (make_pdf([["secret"]], encrypted=True), "encrypted"),

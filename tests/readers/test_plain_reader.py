@@ -118,6 +118,7 @@ def test_title_is_the_top_heading_or_the_file_name():
     reader = PlainReader()
     assert reader.read(b"# Top\n\ntext", name="a.md").title == "Top"
     assert reader.read(b"just text", name="a.txt").title == "a"
+    assert reader.read(b"## 1 Password\n\ntext\n\n## 2 Port\n\ntext", name="redis.md").title == "redis"
     assert reader.read(b"Words before.\n\n# One\n\ntext\n\n# Two\n\ntext", name="manual.md").title == "manual"
     assert reader.read(b"![badge](x)\n\nWords.\n\n# Only\n\n## Below", name="readme.md").title == "Only"
 

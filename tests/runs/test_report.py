@@ -9,7 +9,7 @@ from claimcheck.language import detect
 from deep_research.errors import StoreError
 from deep_research.events import Event
 from deep_research.i18n.catalog import phrase
-from tests.runs.running import Ran, begin, engines, go_on
+from tests.runs.running import Ran, begin, engines, go_on, run, write_notes
 from tests.runs.soundness import citations
 
 
@@ -65,3 +65,15 @@ def test_a_run_that_ends_between_its_report_and_its_record_reports_once(tmp_path
     assert go_on(ran).report.answered
     assert ran.folder.load().status == "finished"
     assert [event.kind for event in ran.folder.read_events()].count("report_ready") == 1
+
+
+@pytest.mark.parametrize("fences", [1, 2])
+def test_a_fence_that_is_quoted_takes_nothing_behind_it_for_code(tmp_path: Path, fences: int) -> None:
+    code = "\n".join(["    ```", "    reset valve", "    ```"][: fences + 1])
+    valve = f'# Valve\n\n!!! note ""\n    Reset the valve so.\n\n{code}\n\n## More\n\nEnd.\n'
+    docs = write_notes(tmp_path / "docs", valve=valve, pump="# Pump\n\nReset of a pump needs a valve key.\n")
+    report = run("How do I reset the valve?", home=tmp_path / "home", docs=[docs]).report
+    cited = {key for reference in report.references for key in reference.passages}
+    assert len(report.references) == 2
+    assert cited == {key for claim in report.claims for key in claim.passages}
+    assert phrase("checked_nobody", "en", cited=len(cited)) in report.report

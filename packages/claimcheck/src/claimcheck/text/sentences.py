@@ -165,10 +165,14 @@ def _ends_sentence(text: str, match: re.Match[str], block_end: int) -> bool:
         return False
     if text[match.end()] not in " \t\n\r" or _WIDE.match(text, match.start() - 1):
         return True
-    if mark == "." and text[match.start() - 1].isdigit() and _is_ordinal(text, match.end()):
-        return False
     follows = _BEGINNING.match(text, match.end(), min(block_end, match.end() + 12))
-    return bool(follows) and not _ABBREVIATION.search(before)
+    return bool(follows) and not is_inner_dot(text, match.start() + 1)
+
+
+def is_inner_dot(text: str, end: int) -> bool:
+    """Return whether what ends there before a space is the dot of an abbreviation or ordinal, and ends no sentence."""
+    is_ordinal = text[end - 1 : end] == "." and text[end - 2].isdigit() and _is_ordinal(text, end)
+    return is_ordinal or _ABBREVIATION.search(text, max(0, end - 13), end) is not None
 
 
 def _is_ordinal(text: str, end: int) -> bool:

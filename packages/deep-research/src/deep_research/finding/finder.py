@@ -4,12 +4,12 @@ The work is bounded: `MOST_TERMS` terms of a question, `CANDIDATES` passages for
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from claimcheck.language import detect, is_cjk
 from claimcheck.lexicon import words as words_of
-from deep_research.data import PassageHit
+from deep_research.data import Passage, PassageHit
 from deep_research.finding.places import PartPlaces, Place, Stretch
 from deep_research.finding.question import Part
 from deep_research.finding.ranking import Best, Candidate, best_unit, judge_passage, kind_wanted
@@ -99,7 +99,7 @@ class Shown:
 def rank_places(part: Part, language: str, library: Library, sources: Sequence[str] = ()) -> Ranked:
     """Return the places for one part of a question, best first."""
     hits = _search(part, library, sources)
-    said = [terms_of(f"{hit.title}\n{hit.passage.heading}\n{hit.passage.text}") for hit in hits]
+    said = [terms_of(_text(hit.title, hit.passage)) for hit in hits]
     words, context = weigh(part.words, said), weigh(part.context, said)
     texts = Texts(library)
     ranked = _in_reader_language(_rank(part.text, hits, words, context, texts), language)
@@ -126,7 +126,8 @@ def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -
     shown = Shown()
     stretches = _stretches(ranked, shown, library)
     said = [one.candidate.terms | one.candidate.above for one in ranked.places]
-    together, missing, complete = _together(part, named, [*said, *map(_shown_terms, stretches)], library, sources)
+    texts = [_text(one.title, one.passage) for one, *_ in ranked.places] + list(map(_shown_text, stretches))
+    together, missing, complete = _together(part, named, _all_texts(texts, library, sources))
     own = [word for word in named if word.text not in missing]
     runs = [word for word in asked if is_run(word.text) and any(map(word.share, said))]
     return PartPlaces(
@@ -139,7 +140,7 @@ def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -
         ordering=tuple(source.title for source in map(library.source, ranked.ordering) if source is not None),
         stretches=tuple(
             stretch.model_copy(update={"is_own": has_all(own, terms) and all(word.share(terms) for word in runs)})
-            for stretch, terms in zip(stretches, map(_shown_terms, stretches), strict=True)
+            for stretch, terms in ((stretch, terms_of(_shown_text(stretch))) for stretch in stretches)
         ),
         places=_places(ranked.places, words, shown, library),
     )
@@ -216,13 +217,25 @@ def _location(library: Library, best: Best) -> str:
     return source.location or source.url if source is not None else ""
 
 
-def _shown_terms(stretch: Stretch) -> frozenset[str]:
-    return terms_of("\n".join((stretch.title, stretch.where, *(one.text for one in stretch.pieces))))
+def _shown_text(stretch: Stretch) -> str:
+    return "\n".join((stretch.title, stretch.where, *(one.text for one in stretch.pieces)))
 
 
-def _together(
-    part: Part, named: Sequence[Word], said: Sequence[frozenset[str]], library: Library, sources: Sequence[str]
-) -> tuple[bool, tuple[str, ...], bool]:
+def _text(title: str, passage: Passage) -> str:
+    return f"{title}\n{passage.heading}\n{passage.text}"
+
+
+def _all_texts(shown: Iterable[str], library: Library, sources: Sequence[str]) -> Iterator[str | None]:
+    """Yield what is `shown`, then the passages of all sources; None where they are too many to be read."""
+    yield from shown
+    left = _SCANNED
+    for source in library.sources() if not sources else filter(None, map(library.source, sources)):
+        for passage in library.passages(source.id):
+            left -= len(passage.text)
+            yield _text(source.title, passage) if left >= 0 else None
+
+
+def _together(part: Part, named: Sequence[Word], texts: Iterable[str | None]) -> tuple[bool, tuple[str, ...], bool]:
     """Return whether one passage has all words `named`, those of the part that none has, and whether all were read for that.
 
     Where none has one that counts, the common ones that none has are told with it, but what only asks ("how many").
@@ -230,24 +243,17 @@ def _together(
     wanted = dict.fromkeys([*(word for word in part.told if not is_run(word.text)), *named])
     asking = words_of("question.furniture")
     common = [word for word in part.words if not is_run(word.text) and word.text.casefold() not in asking]
-    together = any(has_all(named, terms) for terms in said)
-    if any(has_all(wanted, terms) for terms in said):
-        return True, (), True
-    left, held, written = _SCANNED, set[str](), set[str]()
-    for source in library.sources() if not sources else filter(None, map(library.source, sources)):
-        snapshot = library.snapshot(source.id)
-        left -= len(snapshot.text) if snapshot is not None else 0
-        if left < 0:
+    together, held, written = False, set[str](), set[str]()
+    for text in texts:
+        if text is None:
             return together, (), False
-        for passage in library.passages(source.id) if snapshot is not None else ():
-            text = f"{source.title}\n{passage.heading}\n{passage.text}"
-            terms = terms_of(text)
-            has = {word.text for word in [*wanted, *common] if word.share(terms) >= 1.0 or stands_in(word.text, text)}
-            if all(word.text in has for word in wanted):
-                return True, (), True
-            together = together or all(word.text in has for word in named)
-            held |= has
-            written |= {word for word in has - written if stands_in(word, text)}
+        terms = terms_of(text)
+        has = {word.text for word in [*wanted, *common] if word.stands_in(terms, text)}
+        if all(word.text in has for word in wanted):
+            return True, (), True
+        together = together or all(word.text in has for word in named)
+        held |= has
+        written |= {word for word in has - written if stands_in(word, text)}
     missing = [word for word in dict.fromkeys([*wanted, *common]) if word.text not in held]
     if any(word in wanted for word in missing):
         return together, tuple(word.text for word in missing), True

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from claimcheck.language import detect
 from claimcheck.lexicon import any_word, words
+from claimcheck.text.sentences import is_inner_dot
 from claimcheck.text.tokens import content_terms
 from deep_research.data import QueryAnalysis
 from deep_research.finding.words import COMMON, RUN, Word, read_words
@@ -47,8 +48,9 @@ def read_question(question: str, language: str = "") -> Asked:
     """
     text = _beginning(question)
     language = detect(text, default=language or "en")
-    pieces = [piece.strip(" \t,，、") for hard in _HARD.split(text) for piece in _soft(language).split(hard or "")]
-    pieces = list(filter(None, pieces))
+    hard = _HARD.sub(lambda cut: cut[0] if is_inner_dot(text, cut.start() + len(cut[0].rstrip())) else "\n", text)
+    soft = (piece for one in hard.splitlines() for piece in _soft(language).split(one))
+    pieces = [piece for one in soft if (piece := one.strip(" \t,，、"))]
     marked = [f"{piece}?" in text or f"{piece}？" in text for piece in pieces]
     questions = (n for n, piece in enumerate(pieces) if marked[n] or asks(piece) or compared(piece, language))
     first = next(questions, 0)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from claimcheck.language import CJK, HAN, HANGUL, zipf
 from claimcheck.lexicon import any_of, any_word, words
-from claimcheck.text.tokens import STOP_WORDS, content_terms, index_terms, normalise, without_particle
+from claimcheck.text.tokens import STOP_WORDS, content_terms, fold_diacritics, index_terms, normalise, without_particle
 
 NAME, PLAIN, COMMON = 2.0, 1.0, 0.3
 """What a word is worth that is written like a name, any other, and one that is said in every conversation."""
@@ -24,16 +24,20 @@ _UNPARTED = re.compile(f"[{CJK}\u0900-\u109f\u1780-\u17ff]")
 """Signs of Chinese and its like, of Thai and its like, and of India, whose vowels take a word apart."""
 _HANGUL_SIGN, _HAN_SIGN = re.compile(f"[{HANGUL}]"), re.compile(f"[{HAN}]")
 _COMMON_TERMS = frozenset(content_terms(" ".join((*words("finding.common"), *words("question.furniture")))))
+_LETTER, _ENDINGS = rf"[^\W\d_{CJK}]", "(?:es?|e?n|s|y|ies)"
+_ENDING = re.compile(rf"(?<=\w{{3}}){_ENDINGS}$")
 _JOINT = re.compile(r"[.'’\-_+#&/]")
 
 
 class Word(NamedTuple):
-    """A word as it was written, its terms in the index (of a compound: whole, or all its parts), and its worth."""
+    """A word as it was written, its terms in the index (of a compound: whole, or all its parts), its worth, and whether
+    it has a capital within a sentence."""
 
     text: str
     whole: frozenset[str]
     parts: frozenset[str]
     worth: float
+    is_name: bool = False
 
     def share(self, terms: frozenset[str]) -> float:
         """Return how much of the word (0–1) a text with these terms has; less than half of it is nothing."""
@@ -43,6 +47,14 @@ class Word(NamedTuple):
             return 0.0
         share = len(self.parts & terms) / len(self.parts)
         return share if share >= _ENOUGH else 0.0
+
+    def stands_in(self, terms: frozenset[str], text: str) -> bool:
+        """Return whether a text with these terms has a word; a name but for an ending of a plural: "fast" is not Fastly."""
+        if self.share(terms) >= 1.0 and self.is_name and self.text.isalpha():
+            stem = re.escape(fold_diacritics(normalise(_ENDING.sub("", self.text))))
+            whole = f"(?<!{_LETTER}){stem}{_ENDINGS}?(?!{_LETTER})"
+            return re.search(whole, fold_diacritics(normalise(text))) is not None
+        return self.share(terms) >= 1.0 or stands_in(self.text, text)
 
 
 def terms_of(text: str) -> frozenset[str]:
@@ -70,7 +82,9 @@ def read_words(text: str, language: str) -> list[Word]:
         else:
             parts = frozenset(term for part in _JOINT.split(run) for term in content_terms(part))
             whole = frozenset(terms) - parts or frozenset(terms)
-            made = Word(run, whole, parts if whole != parts else frozenset(), _worth(run, terms, first=place == 0))
+            is_name = run[0].isupper() and not text.lstrip(" \"'“‘(").startswith(run)
+            worth = _worth(run, terms, first=place == 0)
+            made = Word(run, whole, parts if whole != parts else frozenset(), worth, is_name)
         found.setdefault(frozenset(terms), made)
     return list(found.values())
 

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 from claimcheck.lexicon import any_word
 from claimcheck.text.cleaning import fold
+from claimcheck.text.tokens import tokenize
 from deep_research.data import Document
 from deep_research.errors import Unreadable
 from deep_research.readers._pdf_lines import MOST_LINKS, Line, page_lines, readable
 from deep_research.reading_child import NO_TEXT
-from deep_research.text.document_builder import FIRST_SIGN, LINK_END, DocumentBuilder
+from deep_research.text.document_builder import FIRST_SIGN, LINK_END, LONGEST_TITLE, DocumentBuilder, naming_heading
 from deep_research.text.raised_digits import RAISED_DIGITS
 
 _HYPHEN_AT_END = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad\u0002\ufffe]$")
@@ -208,13 +209,21 @@ def read_pdf(data: bytes, name: str, see: Callable[[Any], list[Line]] | None = N
             about = pdf.get_metadata_dict(skip_empty=True)
         finally:
             pdf.close()
-    title = fold(about.get("Title", ""))
-    return builder.document(
-        name=name,
-        title="" if _NO_TITLE.search(title.lower()) else title,
-        media_type="application/pdf",
-        authors=re.split(r"[;,]\s*|(?<!\s)\s++and\s+", about.get("Author", "")),
-    )
+    authors = re.split(r"[;,]\s*|(?<!\s)\s++and\s+", about.get("Author", ""))
+    document = builder.document(name=name, media_type="application/pdf", authors=authors)
+    stated = fold(about.get("Title", ""))[:LONGEST_TITLE]
+    return document.model_copy(update={"title": stated}) if _is_title(stated, document) else document
+
+
+def _is_title(stated: str, document: Document) -> bool:
+    """Return whether what the metadata state names the document: its words stand on the first page. Of others a single word
+    ("(anonymous)") is what a program fills in, and more count where no heading of that page names it."""
+    if not stated or _NO_TITLE.search(stated.lower()):
+        return False
+    end = document.pages[1].start if document.pages[1:] else len(document.text)
+    words = set(tokenize(stated))
+    is_named = naming_heading([heading for heading in document.headings if heading.start < end]) != ""
+    return words <= set(tokenize(document.text[:end])) or (len(words) > 1 and not is_named)
 
 
 def _open(data: bytes) -> Any:

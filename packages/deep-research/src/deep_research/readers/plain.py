@@ -58,7 +58,9 @@ class PlainReader:
             published=find_date(fields.get("date") or fields.get("published") or ""),
             authors=[author.strip(" \"'[]") for author in authors.split(",")],
         )
-        named = fields.get("title") or next((h.title for h in document.headings[:1] if h.start == 0), "")
+        named = fields.get("title") or next(
+            (h.title for h in document.headings[:1] if (h.start, h.level) == (0, 1)), ""
+        )
         if kind != "text/plain":  # where headings are no more than a guess
             named = named or naming_heading(document.headings)
         return document.model_copy(update={"title": named or PurePath(name).stem or name})

@@ -4,23 +4,29 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-_FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)$", re.MULTILINE)
+_FENCE = re.compile(
+    r"^(?P<lead>[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)$", re.MULTILINE
+)
 _TICKS = re.compile(r"(?<!\\)`+|\n[ \t]*\n")
 
 
 def fenced_blocks(text: str) -> list[tuple[int, int, str]]:
     """Return the fenced code blocks of `text`: from opening to closing line, and the words behind the opening marks.
 
-    A block that is never closed goes on to the end.
+    A block that is never closed goes on to the end. As in CommonMark, what closes one stands in the same quotations and less
+    than four columns further in.
     """
     found: list[tuple[int, int, str]] = []
     opening: re.Match[str] | None = None
+    most = 0
     for fence in _FENCE.finditer(text):
-        mark, info = fence["mark"], fence["info"].strip()
+        mark, info, lead = fence["mark"], fence["info"].strip(), fence["lead"].expandtabs(4)
         if opening is None:
             if "`" not in info or mark[0] == "~":
-                opening = fence
-        elif mark[0] == opening["mark"][0] and len(mark) >= len(opening["mark"]) and not info:
+                opening, most = fence, len(lead) + 3
+        elif mark.startswith(opening["mark"]) and not info and len(lead) <= most and not lead.strip(" >"):
+            if lead.count(">") != opening["lead"].count(">"):
+                continue
             found.append((opening.start(), fence.end(), opening["info"].strip()))
             opening = None
     if opening is not None:

@@ -8,7 +8,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from claimcheck.language import CJK, columns
 from claimcheck.lexicon import words
@@ -101,7 +101,19 @@ def _reference_headings() -> frozenset[str]:
 def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt  # noqa: PLC0415 - only where a report is read
 
-    return MarkdownIt("commonmark").enable("table").disable(["inline", "reference", "code"])
+    parser = MarkdownIt("commonmark").enable("table").disable(["inline", "reference", "code"])
+    parser.block.ruler.at("fence", _open_fence, {"alt": ["paragraph", "reference", "blockquote", "list"]})
+    return parser
+
+
+def _open_fence(state: Any, start: int, end: int, silent: bool) -> bool:
+    """Return whether a block of code begins on a line, and take it: far in stands no fence, though text there is no code."""
+    from markdown_it.rules_block import fence  # noqa: PLC0415 - only where a report is read
+
+    state._code_enabled = True
+    is_opened = fence(state, start, end, silent)
+    state._code_enabled = False
+    return is_opened
 
 
 class _Splitter:
