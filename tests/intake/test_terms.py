@@ -52,6 +52,14 @@ def test_a5_what_was_not_found_is_said_when_the_user_is_asked(text: str, monkeyp
     assert with_options.clarification.options[:2] == ("STAT6", "STATH")
 
 
+def test_a5_of_many_unknown_terms_those_that_are_not_looked_up_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = ["STATUS6", "STATUS7", "STATUS8", "STATUS9", "STATUS10"]
+    judge = Judge({"the genes": [_unsure() | {"unknown_terms": many}, start("the genes", confidence=0.8)]})
+    decision = with_model(monkeypatch, judge, "the genes", Shelf(**KNOWN))
+    said = " ".join([*decision.assumptions, *decision.unknown_terms])
+    assert [term for term in many if term not in said] == []
+
+
 @pytest.mark.parametrize("text", IN_LANGUAGES)
 def test_a5_where_nothing_may_be_asked_the_assumption_says_it(text: str) -> None:
     shelf = Shelf(other="# Other\n\nNothing about it.")

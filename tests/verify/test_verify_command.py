@@ -329,7 +329,7 @@ def test_two_reports_are_compared_over_one_library(
     def script(request: Any) -> Any:
         if "disagreements" in (request["schema"] or {}).get("properties", {}):
             assert '<report name="B">' in request["messages"][-1]["text"]
-            return {"disagreements": [said]}
+            return {"disagreements": [said | {"second": "A quotation that nobody has written"}, said]}
         return plain(request)
 
     with served(monkeypatch, script):

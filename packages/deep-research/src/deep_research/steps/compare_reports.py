@@ -1,5 +1,8 @@
 """Two reports on one question, verified together: joined into one text, and held against each other."""
 
+import asyncio
+
+from claimcheck.text.quotations import stands_nearly_in
 from deep_research.data import Disagreement, Verification
 from deep_research.errors import LimitReached, ModelError
 from deep_research.i18n.catalog import colon_of, gap_from, gap_of, phrase
@@ -35,15 +38,23 @@ def _demoted(text: str, name: str) -> str:
 
 
 async def compare_reports(ctx: RunContext, first: str, second: str, question: str) -> tuple[Disagreement, ...]:
-    """Return where two reports that cite passages contradict each other; without a model that is a gap."""
+    """Return where two reports that cite passages contradict each other; without a model that is a gap.
+
+    What is quoted of a report and does not stand in it is no finding.
+    """
     if not ctx.reasoner.info.is_language_model:
         ctx.report_gap(gap_of("comparison", "no_comparison"))
         return ()
     try:
-        return tuple(await ctx.reasoner.compare(first, second, ctx.library, question))
+        found = await ctx.reasoner.compare(first, second, ctx.library, question)
     except (LimitReached, ModelError) as error:
         ctx.report_gap(gap_from("comparison", error))
         return ()
+
+    def stand() -> tuple[Disagreement, ...]:
+        return tuple(d for d in found if stands_nearly_in(d.first, first) and stands_nearly_in(d.second, second))
+
+    return await asyncio.to_thread(stand)
 
 
 def describe_disagreements(found: tuple[Disagreement, ...], language: str) -> str:

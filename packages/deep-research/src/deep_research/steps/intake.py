@@ -55,7 +55,8 @@ async def decide(ctx: RunContext, question: Question, *, rounds: int = 0) -> Dec
     """Return the decision on `question` after `rounds` clarifications; unknown terms are looked up first (row A5)."""
     template = choose(ctx.templates, question, named=ctx.settings.template)
     judged = await ctx.reasoner.decide(question, rounds=rounds, template=template)
-    terms = await look_up(ctx, judged.unknown_terms[:_MAX_TERMS])
+    left = (Term(term=term, searched=False) for term in judged.unknown_terms[_MAX_TERMS:])
+    terms = (*await look_up(ctx, judged.unknown_terms[:_MAX_TERMS]), *left)
     if terms:
         judged = await ctx.reasoner.decide(question, rounds=rounds, terms=terms, template=template)
     places = ctx.places_named(question.language)
