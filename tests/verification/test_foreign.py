@@ -128,10 +128,11 @@ def test_a_number_an_address_and_a_link_are_whole(text: str, cited: list[str]) -
 
 
 @pytest.mark.parametrize(
-    "link", ["[Maker](http://a.test/x)", "[Maker](http://a.test/x).", "[Maker, 2021](http://a.test/x)"]
+    "link", ["[Maker](http://a.test/x)", "[Maker](http://a.test/x).", "[Maker, 2021](http://a.test/x)", "[Maker][m]"]
 )
 def test_a_link_between_two_sentences_belongs_to_the_one_before(link: str) -> None:
-    found = read_report(f"It turns at 3,000 rpm. {link} The firm is old.").statements()
+    listed = "\n\n[m]: http://a.test/x\n"
+    found = read_report(f"It turns at 3,000 rpm. {link} The firm is old.{listed}").statements()
     assert [(s.text, s.passages) for s in found] == [("It turns at 3,000 rpm.", ("r1",)), ("The firm is old.", ())]
     begins = read_report("It turns. [Apache](http://a.test/x) Kafka is fast.").statements()
     assert [(s.text, s.passages) for s in begins] == [("It turns.", ()), ("Apache Kafka is fast.", ("r1",))]

@@ -212,7 +212,7 @@ class _Reading:
                 continue
             if ids := self._meant(mark, mark.start):
                 is_shown = mark.style in ("link", "page", "reference") and not self._is_label(mark)
-                has_stops = mark.style == "link" and not is_shown and self._is_behind_stop(mark)
+                has_stops = mark.style in ("link", "reference") and not is_shown and self._is_behind_stop(mark)
                 end = mark.end + (has_stops and self.text[mark.end : mark.end + 1] in (".", "。"))
                 yield Citation(mark.start, end, ids, mark.words if is_shown else "")
 
@@ -238,7 +238,7 @@ class _Reading:
 
     def _is_label(self, mark: _Mark) -> bool:
         """Tell whether a link only names the source of its sentence, or of the sentence before it."""
-        if mark.style == "reference" or not _is_name(mark.words):
+        if not _is_name(mark.words):
             return False
         is_word = re.fullmatch(SOURCE_WORD, mark.words.strip(), re.IGNORECASE)
         behind = _BEHIND_LABEL.match(self.text, mark.end)
