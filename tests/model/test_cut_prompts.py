@@ -16,21 +16,30 @@ def _words(tokens: int, mark: str = "") -> str:
     return f"{mark} " + "word " * (tokens * 4 // 5)
 
 
-@pytest.mark.parametrize("sizes", [(700, 1_250, 2_000), (700, 2_000, 1_250), (1_250, 1_300, 1_900)])
+@pytest.mark.parametrize("sizes", [(900, 1_450, 2_200), (900, 2_200, 1_450), (1_450, 1_500, 2_100)])
 async def test_the_same_count_of_prompts_of_different_lengths_is_the_window(sizes: tuple[int, ...]) -> None:
-    with ScriptedProvider(lambda _: "Good.", reads=900) as provider:
+    with ScriptedProvider(lambda _: "Good.", reads=1_050) as provider:
         model = open_model("compatible", "m", keys=KEYS, base_url=provider.base_url)
         first, second, third = (asking(_words(n, str(n))) for n in sizes)
         assert [(await model.complete(one)).sent_tokens for one in (first, second)] == [0, 0]
         with pytest.raises(ContextTooLong) as learnt:
             await model.complete(third)
-        assert (learnt.value.window, learnt.value.reason) == (900, "cut")
+        assert (learnt.value.window, learnt.value.reason) == (1_050, "cut")
         assert learnt.value.usage, "it is paid for"
         with pytest.raises(ContextTooLong):
-            await model.complete(asking(_words(1_200, "5")))
+            await model.complete(asking(_words(1_400, "5")))
         assert (await model.complete(asking(_words(700, "6")))).text == "Good."
         await model.close()
     assert len(provider.calls) == 4, "what would be cut is not sent any more"
+
+
+@pytest.mark.parametrize("counted", [1, 10, 300])
+async def test_a_server_that_counts_wrongly_cuts_nothing(counted: int) -> None:
+    with ScriptedProvider(lambda _: "Good.", reads=counted) as provider:
+        model = open_model("compatible", "m", keys=KEYS, base_url=provider.base_url)
+        for size in (700, 1_250, 2_000, 4_000):
+            assert (await model.complete(asking(_words(size, str(size))))).sent_tokens == 0
+        await model.close()
 
 
 async def test_what_a_cache_holds_is_not_missed() -> None:
@@ -50,8 +59,8 @@ async def test_what_a_cache_holds_is_not_missed() -> None:
 
 @pytest.mark.parametrize("wire", ["compatible", "ollama"])
 def test_a_report_from_torn_prompts_says_so(scene: Scene, wire: str) -> None:
-    with scene.served(wire=wire, reads=300) as provider:
-        report = quickly(scene.folder, wire=wire).report
+    with scene.served(wire=wire, reads=1_050) as provider:
+        report = quickly(scene.folder, wire=wire, docs=[_long(scene.folder / "long")]).report
     if wire == "ollama":  # it says what the model takes: no prompt is torn at all
         assert all(count_tokens(call.request["prompt"]) <= 1_000 for call in provider.calls)
         return

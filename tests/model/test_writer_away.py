@@ -6,6 +6,7 @@ import pytest
 
 from deep_research.cli.main import run as command
 from deep_research.errors import ProviderDown
+from deep_research.providers import provider_limits
 from deep_research.runs.steering_inbox import steer
 from deep_research.stores.run_folder import RunFolder, list_runs
 from tests.model.harness import PLAN, QUESTION, Scene, served, steps
@@ -26,14 +27,17 @@ class Away:
         return Reply(fault=self.fault) if self.is_away and step_of(request) == "write" else self.play(request)
 
 
-@pytest.mark.parametrize("fault", ["overloaded", "rate_limited", "cut_stream"])
+@pytest.mark.parametrize(
+    ("fault", "wait"), [("overloaded", 0.02), ("rate_limited", 0.02), ("rate_limited", 578), ("cut_stream", 0.02)]
+)
 def test_a_run_goes_on_at_the_writing_call_and_pays_nothing_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], fault: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], fault: str, wait: float
 ) -> None:
     home, script = tmp_path / "home", Away(fault)
+    monkeypatch.setattr(provider_limits, "_GATES", {})  # another process
     monkeypatch.setenv("DEEP_RESEARCH_HOME", str(home))
     monkeypatch.setenv("DEEP_RESEARCH_MODEL_TIMEOUT_SECONDS", "1")
-    with served(monkeypatch, script) as provider:
+    with served(monkeypatch, script, retry_after_seconds=wait) as provider:
         docs = str(engines(tmp_path / "notes"))
         code = command([QUESTION, "-p", "compatible", "--model", "scripted", "--docs", docs, "--quiet"])
         (run,) = list_runs(home)
@@ -41,8 +45,10 @@ def test_a_run_goes_on_at_the_writing_call_and_pays_nothing_twice(
         assert code == 1
         assert said.count("\n") <= 3
         assert f"deep-research resume {run.run_id}" in " ".join(said.split())
+        assert wait < 1 or ("until 20" in said and steps(provider)["write"] == 1)
         assert (run.status, RunFolder(home, run.run_id).has_report()) == ("failed", False)
         before, script.is_away = len(provider.calls), False
+        monkeypatch.setattr(provider_limits, "_GATES", {})
         assert command(["resume", run.run_id, "--quiet"]) == 0
         after = [step_of(call.request) for call in provider.calls[before:]]
         answered = [call.digest for call in provider.calls if call.answered]

@@ -122,7 +122,7 @@ def test_an_event_in_pieces_of_one_byte_is_put_together_once() -> None:
     assert time.process_time() - begun < 2.0, "of computing; it was 5 s"
 
 
-@pytest.mark.parametrize("piece", [b"data: " + b"x" * 50_000, b"data: x\n" * 5_000], ids=["one line", "many lines"])
+@pytest.mark.parametrize("piece", [b"data: " + b"x" * 50_000, b"data: {x\n" * 5_000], ids=["one line", "many lines"])
 def test_an_event_without_end_is_an_error(piece: bytes) -> None:
     lines = Lines(2**20)
 

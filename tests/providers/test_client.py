@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from deep_research.errors import ConfigError, ContextTooLong, ModelRateLimited, ProviderDown, Refused
+from deep_research.errors import ConfigError, ContextTooLong, ProviderDown, Refused
 from deep_research.providers.model_client import CallRecord, ModelClient, OpenModel, Patience
 from deep_research.providers.provider_catalog import open_model
 from deep_research.providers.provider_limits import Gate
-from tests.providers.served import KEYS, asking
+from tests.providers.served import KEYS, asking, serving
 from tests.support import Reply, ScriptedProvider
 from tests.support.clock import FakeClock
 
@@ -65,15 +65,35 @@ async def test_a_rate_limit_is_waited_for_as_long_as_asked() -> None:
     assert setup.hand.slept == [9.0]
 
 
-async def test_an_hour_is_not_waited_for_when_the_call_may_take_less() -> None:
-    with ScriptedProvider(faulty("rate_limited"), retry_after_seconds=3600) as provider:
-        async with client_of(provider) as setup:
-            with pytest.raises(ModelRateLimited):
-                await setup.client.complete(asking(), role="write")
-            with pytest.raises(ModelRateLimited):
-                await setup.client.complete(asking("else"), role="write")
-    assert setup.hand.slept == []
-    assert len(provider.calls) == 1
+async def test_a_pause_that_is_felt_is_told_before_it_begins() -> None:
+    told: list[tuple[float, float]] = []
+    with ScriptedProvider(faulty("rate_limited", "rate_limited", ""), retry_after_seconds=200) as provider:
+        async with client_of(provider, on_wait=lambda _, *seconds: told.append(seconds)) as setup:
+            await setup.client.complete(asking(), role="write")
+    assert setup.hand.slept == [200, 200]
+    assert told == [(0, 200), (200, 400)]
+
+
+_WORDS = b'{"error": {"message": "Limit 100000 of tokens per day. Please try again in 59m38.016s.", "code": "rate_limit_exceeded"}}'
+
+
+@pytest.mark.parametrize("headers", [{"retry-after": "3578"}, {}], ids=["header", "words"])
+async def test_a_quota_is_not_waited_for_and_nothing_is_asked_before_it_is_free(headers: dict[str, str]) -> None:
+    hand, told = FakeClock(), list[str]()
+    with serving(_WORDS, status=429, headers=headers) as served:
+        model = open_model("openai", "m", keys=KEYS, base_url=served.url)
+        gates = {"openai": Gate(4, hand)}
+        client = ModelClient([model], clock=hand, gates=gates, on_outage=lambda _, why: told.append(why))
+        for number in range(3):
+            with pytest.raises(ProviderDown, match=r"asks to wait until 20\d\d-.*UTC") as caught:
+                await client.complete(asking(f"{number}"), role="write")
+            assert caught.value.reason == "outage"
+        assert (len(served.bodies), hand.slept, len(set(told))) == (1, [], 1)
+        hand.advance(3_600)
+        with pytest.raises(ProviderDown):
+            await client.complete(asking(), role="write")
+        assert len(served.bodies) == 2
+        await client.close()
 
 
 @pytest.mark.parametrize("fault", ["refusal", "insufficient_quota", "unknown_model", "server_error", "empty"])

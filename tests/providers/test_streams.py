@@ -1,6 +1,7 @@
 """Streams as servers really send them: own fixtures after what the vendors' streams look like."""
 
 import json
+from collections.abc import Container
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from deep_research.data import ModelAnswer
 from deep_research.errors import ContextTooLong, MalformedOutput, ProviderDown, ResearchError
 from deep_research.providers.answer_parsing import split_reasoning
 from deep_research.providers.http_wire import Lines
-from tests.providers.served import WEATHER, asking, completed, serving
+from deep_research.providers.provider_catalog import open_model
+from tests.providers.served import KEYS, WEATHER, asking, completed, serving
 from tests.support.scripted_http import CutShort, HttpRequest, HttpResponse, listening
 
 
@@ -45,6 +47,49 @@ async def test_comments_blank_choices_and_usage_at_the_end() -> None:
     assert answer.usage.cost_usd is None
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n"])
+async def test_what_is_no_object_says_nothing_and_one_newline_ends_an_event(end: str) -> None:
+    noise = ("data: : PROCESSING", "data: null", "data:", "data: [1]", "data: ping")
+    said = [chunk({"content": "Hel"}), chunk({"content": "lo"}, "stop", usage=USAGE), DONE]
+    answer = await heard(*(line for one in said for line in (*noise, one)), end=end)
+    assert (answer.text, answer.usage.prompt_tokens) == ("Hello", 7)
+    split = 'data: {\ndata:  "choices":\ndata: ' + chunk({"content": "Hi"}, "stop").partition('"choices": ')[2]
+    assert (await heard(split, DONE)).text == "Hi"
+
+
+@pytest.mark.parametrize(
+    ("broken", "streamed"), [(range(9), [True, False, False, False]), ((1,), [True, True, False, True])]
+)
+async def test_a_stream_that_cannot_be_read_is_asked_for_in_one_piece(
+    broken: Container[int], streamed: list[bool]
+) -> None:
+    asked: list[bool] = []
+
+    async def answer(request: HttpRequest) -> HttpResponse:
+        asked.append("stream" in json.loads(request.body))
+        if not asked[-1]:
+            return HttpResponse(200, b'{"choices": [{"message": {"content": "Good."}}]}')
+        torn = ["data: {broken"] if len(asked) - 1 in broken else []
+        said = "\n\n".join((chunk({"content": "Good."}), *torn, chunk({}, "stop"), DONE, ""))
+        return HttpResponse(200, said.encode(), content_type="text/event-stream")
+
+    with listening(answer) as url:
+        model = open_model("openai", "m", keys=KEYS, base_url=url, facts={"stream_only": True})
+        assert [(await model.complete(asking())).text for _ in range(3)] == ["Good."] * 3
+        await model.close()
+    assert asked == streamed, "in one piece for good where no stream could be read, else once"
+
+
+@pytest.mark.parametrize("odd", ["NaN", "Infinity", "1e400", '"many"', "[]", "null"])
+async def test_a_count_that_is_no_number_is_not_said(odd: str) -> None:
+    body = '{"choices": [{"message": {"content": "Good."}}], "usage": {"prompt_tokens": %s, "completion_tokens": 3}}'
+    with serving((body % odd).encode()) as served:
+        assert (await completed(asking(), served.url)).usage.estimated
+    with serving((body.replace("3}", "%s}") % (12, odd)).encode()) as served:
+        usage = (await completed(asking(), served.url)).usage
+    assert (usage.prompt_tokens, usage.completion_tokens, usage.estimated) == (12, 0, False)
+
+
 @pytest.mark.parametrize(
     ("told", "usd"),
     [
@@ -66,10 +111,13 @@ async def test_the_price_that_a_server_tells_is_heard(told: dict[str, Any], usd:
         [part(0, id="a", name="one", said=""), part(0, id="", name="", said='{"x": 1}'), part(1, id="b", name="two", said="{}")],
         [part(0, id="a", name="one", said='{"x": 1}'), part(0, id="b", name="two", said="{}")],
         [part(None, id="a", name="one", said='{"x"'), part(None, said=": 1}"), part(None, id="b", name="two", said="{}")],
+        [part(None, name="one", said=""), part(None, said='{"x"'), part(None, said=": 1}"), part(None, name="two", said="{}")],
+        [part(None, name="one", said='{"x"'), part(None, name="one", said=": 1}"), part(None, name="two", said="{}")],
+        [part(None, id="a", name="one", said='{"x"'), part(None, id="a", said=": 1}"), part(None, id="b", name="two", said="{}")],
         [part(0, id="a", name="one", said={"x": 1}), part(1, id="b", name="two", said=None)],
         [part(1, id="b", name="one", said='{"x"'), part(0, id="a", name="two", said="{}"), part(1, said=": 1}")],
     ],
-    ids=["openai", "dashscope", "same-index", "no-index", "objects", "interleaved"],
+    ids=["openai", "dashscope", "same-index", "no-index", "no-id", "names-again", "ids-again", "objects", "interleaved"],
 )  # fmt: skip
 async def test_tool_calls_in_parts(parts: list[dict[str, Any]]) -> None:
     answer = await heard(*(chunk(delta) for delta in parts), chunk({}, "tool_calls"), DONE)

@@ -3,6 +3,7 @@ import gzip
 import io
 import json
 import zipfile
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -164,6 +165,23 @@ def docx_with(body: str, *, note: str = "", header: str = "") -> bytes:
 def test_docx_gives_all_words_with_its_changes_accepted(body: str, text: str):
     document = read(docx_with(body, note="noted"), "a.docx")
     assert (document.text, document.warnings) == (text, ())
+
+
+@pytest.mark.parametrize("target", ["../NULL", "media/gone.png", "#_Toc1"])
+@pytest.mark.parametrize(
+    ("make", "name", "part"),
+    [(make_docx, "a.docx", "word/_rels/document.xml.rels"), (make_pptx, "a.pptx", "ppt/slides/_rels/slide1.xml.rels")],
+)
+def test_a_relation_to_a_part_that_is_not_there_costs_no_text(
+    make: Callable[[], bytes], name: str, part: str, target: str
+):
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/image"
+    lost, stream = f'<Relationship Id="rId99" Type="{kind}" Target="{target}"/></Relationships>', io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(make())) as whole, zipfile.ZipFile(stream, "w") as torn:
+        for each in whole.namelist():
+            data = whole.read(each)
+            torn.writestr(each, data.replace(b"</Relationships>", lost.encode()) if each == part else data)
+    assert read(stream.getvalue(), name) == read(make(), name)
 
 
 def test_page_headers_of_docx_that_are_not_read_are_told():

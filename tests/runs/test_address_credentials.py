@@ -17,6 +17,7 @@ from deep_research.providers.rankers import open_ranker
 from deep_research.safe_text import safe_text
 from deep_research.settings import Settings, load_keys, load_settings
 from deep_research.stores.run_bundle import write_bundle
+from deep_research.stores.run_folder import list_runs
 from tests.runs.running import engines, run
 from tests.support.scripted_http import HttpRequest, HttpResponse, LoopbackServer, json_response
 
@@ -215,6 +216,28 @@ def test_a_model_is_asked_by_way_of_the_proxy(tmp_path: Path) -> None:
                 proxy=f"http://{proxy}",
             )
         assert {path for path, _ in asked} == {"http://models.test/v1/chat/completions"}
+
+
+@pytest.mark.parametrize(
+    "proxy",
+    [
+        "127.0.0.1:7890",
+        "socks://127.0.0.1:1/",
+        "socks5://me:{}@127.0.0.1:1",
+        "http://",
+        "http://me:{}@a b",
+        "http://a:99999",
+    ],
+)
+def test_a_proxy_that_cannot_be_one_is_refused_before_a_run(
+    proxy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEEP_RESEARCH_HOME", str(tmp_path))
+    shown = CliRunner().invoke(cli, ["research", "Why?", "--set", f"proxy={proxy.format(PASSWORD)}"])
+    assert isinstance(shown.exception, ConfigError)
+    assert "The setting proxy = " in shown.exception.message
+    assert PASSWORD not in shown.output + shown.exception.message + str(shown.exception.value)
+    assert not list_runs(tmp_path)
 
 
 @pytest.mark.parametrize("scheme", ["wrong", "postgresql"])

@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -221,6 +222,17 @@ class Settings(BaseModel):
     def _split(cls, value: object) -> object:
         """Split a list in one string, as flags and the environment give it."""
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("proxy")
+    @classmethod
+    def _is_http(cls, value: str) -> str:
+        """Check the address of the proxy, by which pages, models and MCP servers are reached alike."""
+        parts = urlsplit(value)
+        if value and not (
+            parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and " " not in value
+        ):
+            raise ValueError("it is not of the form http://host:port")
+        return value
 
     @field_validator(*ADDRESSES, mode="before")
     @classmethod
@@ -449,9 +461,10 @@ def _explain(error: ValidationError, came_from: Mapping[str, str]) -> ConfigErro
     first = error.errors()[0]
     name = str(first["loc"][0]) if first["loc"] else "settings"
     origin = came_from.get(name, "default")
+    value, shown = first["input"], f" = {first['input']!r}"
     if name == "mcp_servers":  # its values may be secret
-        place = ".".join(str(part) for part in first["loc"])
-        message = f"The setting {place} ({origin}) does not fit: {first['msg'].removeprefix('Value error, ').lower()}."
-        return ConfigError(message, setting=place, came_from=origin)
-    message = f"The setting {name} = {first['input']!r} ({origin}) does not fit: {first['msg'].lower()}."
-    return ConfigError(message, setting=name, value=first["input"], came_from=origin)
+        name, value, shown = ".".join(map(str, first["loc"])), None, ""
+    why = first["msg"].removeprefix("Value error, ").lower()
+    return ConfigError(
+        f"The setting {name}{shown} ({origin}) does not fit: {why}.", setting=name, value=value, came_from=origin
+    )

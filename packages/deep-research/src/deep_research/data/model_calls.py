@@ -1,16 +1,17 @@
 """What goes to a language model and what comes back, the same for every provider."""
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import BeforeValidator, Field
 
 from deep_research.data.noun import Noun
 
 Role = Literal["research", "read", "write", "review", "report", "judge"]
 FinishReason = Literal["stop", "length", "tool_calls", "refusal", "other"]
-Tokens = Annotated[int, AfterValidator(lambda number: max(0, min(number, _MOST_TOKENS)))]
-"""A number of tokens; a server that states an absurd one is not taken at its word."""
-_MOST_TOKENS = 10**9
+_COUNT, _MOST_TOKENS = re.compile(r"\d{1,20}(?=\.\d|\Z)"), 10**9
+Tokens = Annotated[int, BeforeValidator(lambda said: min(int((_COUNT.match(str(said)) or "0")[0]), _MOST_TOKENS))]
+"""A number of tokens; a server that states an absurd one is not taken at its word, and one that states none says 0."""
 
 
 class ToolSpec(Noun):

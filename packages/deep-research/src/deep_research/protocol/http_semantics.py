@@ -30,22 +30,21 @@ MAX_WAIT_SECONDS = 24 * 3600.0
 """A server that asks for more is treated as if it had asked for a day."""
 
 _ERRORS: dict[StatusMeaning, type[SourceError]] = {
-    "success": Unreadable,  # such as 204 and 206 where a whole page was asked for
-    "redirect": Unreadable,
-    "login": Blocked,
-    "payment": Blocked,
-    "forbidden": Blocked,
-    "missing": NotFound,
-    "wait": RateLimited,
-    "down": Unreachable,
-}
+    "success": Unreadable, "redirect": Unreadable,  # such as 204 and 206 where a whole page was asked for
+    "login": Blocked, "payment": Blocked, "forbidden": Blocked,
+    "missing": NotFound, "wait": RateLimited, "down": Unreachable,
+}  # fmt: skip
 
 _WAIT_HEADERS = (
     ("retry-after-ms", 1000.0),  # OpenAI
     ("retry-after", 1.0),
     ("x-rate-limit-retry-after-seconds", 1.0),  # the US patent office
 )
+_UNITS = {"d(?:ays?)?": 86_400, "h(?:ours?)?": 3_600, "m(?:in(?:ute)?s?)?": 60, "s(?:ec(?:ond)?s?)?": 1}
 _SECONDS = re.compile(r"\d{1,12}(?:\.\d+)?")
+_AMOUNTS = "".join(rf"(?:(\d{{1,9}}(?:\.\d{{1,9}})?) ?{unit}(?![a-z]),? ?)?" for unit in _UNITS)
+_WAIT_WORDS = re.compile(rf"(?:try again|retry) (?:in|after) (?=\d){_AMOUNTS}", re.IGNORECASE)
+"""OpenAI, Groq ("Please try again in 9m38.016s"), Azure ("Please retry after 46 seconds")."""
 
 
 def status_meaning(status: int, headers: Mapping[str, str] | None = None) -> StatusMeaning:
@@ -62,13 +61,17 @@ def error_kind(meaning: StatusMeaning, *, refused: type[SourceError] = SourceErr
     return _ERRORS.get(meaning, refused)
 
 
-def requested_wait(headers: Mapping[str, str], now: float) -> float | None:
+def requested_wait(headers: Mapping[str, str], now: float, said: str = "") -> float | None:
     """Return the seconds that a server asks to wait, at most a day, or None; `now` is in seconds since 1970.
 
     Reads Retry-After (seconds or date), its variants of single vendors, and the reset of a used-up quota
-    (`x-ratelimit-remaining: 0` with `x-ratelimit-reset`, as GitHub sends it). Names of `headers` are in lower case.
+    (`x-ratelimit-remaining: 0` with `x-ratelimit-reset`, as GitHub sends it), else what is `said`. Names of `headers` are in lower case.
     """
     seconds = _asked_seconds(headers, now)
+    if seconds is None and (found := _WAIT_WORDS.search(said)):
+        seconds = (
+            sum(float(part or 0) * unit for part, unit in zip(found.groups(), _UNITS.values(), strict=True)) or None
+        )
     return None if seconds is None else min(max(0.0, seconds), MAX_WAIT_SECONDS)
 
 

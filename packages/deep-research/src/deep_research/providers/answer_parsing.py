@@ -167,7 +167,8 @@ def parsed(heard: Heard, request: ModelRequest, forced: bool) -> _Parsed:
         found = find_object(said, complete=complete)
         said = said if found is None else _dumps(found)
     is_loop = request.is_prose and not (request.schema_ or calls) and repeats(said)
-    return _Parsed(said, reasoning, calls, heard.usage or _estimate(request, heard), is_loop)
+    usage = heard.usage if heard.usage and heard.usage.prompt_tokens else _estimate(request, heard)
+    return _Parsed(said, reasoning, calls, usage, is_loop)
 
 
 def repeats(text: str) -> bool:

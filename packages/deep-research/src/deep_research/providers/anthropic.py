@@ -145,14 +145,13 @@ def _read(data: Mapping[str, Any], request_id: str) -> Heard:
 def _usage(usage: Mapping[str, Any]) -> Usage | None:
     if "input_tokens" not in usage:
         return None
-    read = usage.get("cache_read_input_tokens") or 0
-    written = usage.get("cache_creation_input_tokens") or 0
-    return Usage(
-        prompt_tokens=(usage["input_tokens"] or 0) + read + written,
-        cached_tokens=read,
-        cache_write_tokens=written,
-        completion_tokens=usage.get("output_tokens") or 0,
+    used = Usage(
+        cached_tokens=usage.get("cache_read_input_tokens"),
+        cache_write_tokens=usage.get("cache_creation_input_tokens"),
+        completion_tokens=usage.get("output_tokens"),
+        prompt_tokens=usage["input_tokens"],
     )
+    return used.model_copy(update={"prompt_tokens": used.prompt_tokens + used.cached_tokens + used.cache_write_tokens})
 
 
 async def _assemble(events: AsyncIterator[Mapping[str, Any]], *, forced: bool = False) -> dict[str, Any]:

@@ -103,7 +103,7 @@ class WiredModel:
             with streaming_to(None) if in_text else nullcontext():  # calls are not for the reader
                 heard = await self._ask(sent)
         except WireFailure as failure:
-            self._ended.update((name, failure.status) for name in named)
+            self._ended.update((name, 0 if failure.reason else failure.status) for name in named)
             raise
         self._ended.update((name, 200) for name in named)
         try:
@@ -151,6 +151,8 @@ class WiredModel:
             plain = plainest(sent.body, self._manner)
         elif failure.status == 500 and self._has_only_failed("tools", _FAILED_WITH_TOOLS):
             plain = self._manner.refusing(frozenset({"tools"}))
+        elif failure.reason == "garbled" and "stream" in sent.body:
+            plain = self._manner.refusing(frozenset({"stream"}))
         else:
             return None
         return plain if plain != self._manner else None

@@ -6,7 +6,7 @@ import ssl
 import sys
 import time
 from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import AsyncExitStack, aclosing, contextmanager
+from contextlib import AsyncExitStack, aclosing, contextmanager, suppress
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -146,11 +146,13 @@ class HttpWire:
         import httpx  # noqa: PLC0415
 
         started = False
+        # Halves of signs, which broken pages contain, cannot be sent and become "?".
+        content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
         try:
             async with AsyncExitStack() as stack:
                 # A server that sends its head byte by byte is as good as silent.
                 async with asyncio.timeout(self._timeout + _CONNECT_SECONDS):
-                    response = await self._begun(client, path, _encoded(body), stack)
+                    response = await self._begun(client, path, content, stack)
                 headers = {name.lower(): value for name, value in response.headers.items()}
                 if response.status_code >= 300:
                     async with asyncio.timeout(self._timeout):
@@ -227,11 +229,6 @@ def in_form() -> Iterator[None]:
         raise WireFailure("garbled", status=200, body=f"{type(error).__name__}: {error}"[:200]) from error
 
 
-def _encoded(body: dict[str, Any]) -> bytes:
-    """The body of a request; halves of signs, which broken pages contain, cannot be sent and become "?"."""
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-
-
 def _parsed(raw: bytes) -> Any:
     """Return JSON, or the beginning of a text that is none."""
     try:
@@ -265,23 +262,28 @@ class Lines:
         events: list[dict[str, Any]] = []
         for raw in whole:
             line = raw.removesuffix(b"\r").decode("utf-8", "replace")
-            if line.startswith("{"):
-                events.append(_event(line))
-            elif line.startswith("data:"):
-                self._data.append(line[5:].removeprefix(" "))
-                self._held += len(raw)
+            if line.startswith(("{", "data:")):
+                events += self._data_events(line.removeprefix("data:").strip())
             elif not line and self._data:
-                events.append(_event("\n".join(self._data)))
+                if not isinstance(event := _parsed("\n".join(self._data).encode()), dict):
+                    raise WireFailure("garbled", status=200, body=event)
+                events.append(event)
                 self._data, self._held = [], 0
         self._length = len(rest) + self._held
         return events
 
+    def _data_events(self, said: str) -> list[dict[str, Any]]:
+        """Return the event that a line is; what may be the beginning of one is held until a blank line.
 
-def _event(text: str) -> dict[str, Any]:
-    if text.strip() == "[DONE]":
-        return {"done": "[DONE]"}
-    try:
-        event = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise WireFailure("garbled", status=200, body=text[:200]) from error
-    return event if isinstance(event, dict) else {"data": event}
+        Servers send comments, `null` and words in data as well: what begins no object says nothing of the answer.
+        """
+        if not self._data:
+            if said == "[DONE]":
+                return [{"done": said}]
+            if not said.startswith("{"):
+                return []
+            with suppress(ValueError, RecursionError):
+                return [json.loads(said)]
+        self._data.append(said)
+        self._held += len(said) + 1
+        return []

@@ -51,12 +51,16 @@ def init_model(name: str, *, max_tokens: int, timeout_seconds: float, base_url: 
         raise ConfigError(message, setting="model_name", value=name) from error
 
 
-def wrap_model(chat_model: "BaseChatModel", about: About, family: Family) -> NamedModel:
-    """Return a chat model of LangChain behind our port: any with ainvoke, and bind_tools when tools are used."""
+def wrap_model(
+    chat_model: "BaseChatModel | None", about: About, family: Family, *, base_url: str, timeout_seconds: float
+) -> NamedModel:
+    """Return a chat model of LangChain (None: that of the name) behind our port: any with ainvoke, and bind_tools for tools."""
+    limit = family.output_tokens
+    asked = chat_model or init_model(about.model, max_tokens=limit, timeout_seconds=timeout_seconds, base_url=base_url)
 
     async def complete(request: ModelRequest) -> ModelAnswer:
         try:
-            answer = await _asked(chat_model, request if request.schema_ is None else in_words(request))
+            answer = await _asked(asked, request if request.schema_ is None else in_words(request))
         except Exception as error:
             raise _translated(error, about) from error
         return await understood(_read(answer), request, about)
@@ -144,10 +148,10 @@ def _usage(answer: "AIMessage") -> Usage | None:
     wrote = given.get("output_token_details", {})
     return Usage(
         prompt_tokens=given["input_tokens"],
-        cached_tokens=read.get("cache_read") or 0,
-        cache_write_tokens=read.get("cache_creation") or 0,
+        cached_tokens=read.get("cache_read"),
+        cache_write_tokens=read.get("cache_creation"),
         completion_tokens=given["output_tokens"],
-        reasoning_tokens=wrote.get("reasoning") or 0,
+        reasoning_tokens=wrote.get("reasoning"),
     )
 
 
@@ -163,15 +167,9 @@ async def show_call(
     )
 
     config = var_child_runnable_config.get()
-    manager = get_async_callback_manager_for_config(config) if config else None
+    manager: Any = get_async_callback_manager_for_config(config) if config else None
     if manager is None or not manager.handlers:
         return await ask()
-    return await _shown(request, role, model, ask, manager)
-
-
-async def _shown(
-    request: ModelRequest, role: Role, model: "OpenModel", ask: Callable[[], Awaitable[ModelAnswer]], manager: Any
-) -> ModelAnswer:
     from langchain_core.messages import AIMessageChunk  # noqa: PLC0415
     from langchain_core.outputs import ChatGenerationChunk, LLMResult  # noqa: PLC0415
 

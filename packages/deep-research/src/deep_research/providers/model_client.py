@@ -15,6 +15,8 @@ from deep_research.providers.token_stream import streaming_to
 
 _DEAD_SECONDS = 10.0
 """How long a provider is tried that has not answered once in this process."""
+_UNTOLD_SECONDS, _LONGEST_SECONDS = 10.0, 240.0
+"""A longer pause is told before it begins; one that a server asks for beyond the second is an outage until then."""
 _WITH_FALLBACK = 3
 """Attempts where another model stands ready."""
 _AWAY = frozenset({"down", "connection", "rate"})
@@ -62,7 +64,7 @@ class CallRecord(NamedTuple):
 OnOutage = Callable[[OpenModel, str], object]
 """Called with a model that does not answer, and why, when it is given up for a while."""
 OnWait = Callable[[OpenModel, float, float], object]
-"""Called with a model that is waited for while its server is away: how many seconds so far, and how many at most."""
+"""Called with a model that is to be waited for: how many seconds it was so far, and after how many it is asked again."""
 Account = Callable[[CallRecord], None]
 
 
@@ -73,7 +75,7 @@ class Patience:
 
     answer_seconds: float = 300.0
     call_seconds: float = 900.0
-    away_seconds: float = 240.0
+    away_seconds: float = _LONGEST_SECONDS
 
     @classmethod
     def for_silence(cls, seconds: float) -> "Patience":
@@ -115,7 +117,7 @@ class ModelClient:
         self._on_outage, self._on_wait = on_outage, on_wait
         self._patience = patience
         self._clock = clock
-        self._gates = gates
+        self._gates = gates or {}
         self._jitter = jitter
 
     async def complete(self, request: ModelRequest, *, role: Role) -> ModelAnswer:
@@ -165,7 +167,7 @@ class ModelClient:
                 if pause and _is_500(error) and since != away:
                     pause = min(pause, self._grown(error, 1))  # it answers others: it need not be spared
                 if pause is None and since == away and not has_fallback and model.model in gate.answered:
-                    pause = self._pause_while_away(model, error, failed, since)
+                    pause = self._pause_while_away(error, failed, since)
                     if pause and not probed and _is_500(error):
                         probed = True
                         if await self._answers_another(model, role, deadline):
@@ -176,9 +178,12 @@ class ModelClient:
                 is_silent = isinstance(error, ProviderDown) and error.reason == "timeout"
                 at_once = ends and (has_fallback or not gate.answered)
                 if (ends or is_silent) and self._breaks(model, error, gate, has_fallback=has_fallback, at_once=at_once):
-                    raise (_outage(model, error.message) if isinstance(error, ProviderDown) else error) from error
+                    raise _outage(model, error.message) from error
                 if ends or pause is None:
                     raise
+            if pause > _UNTOLD_SECONDS:
+                waited = self._clock.monotonic() - since
+                self._on_wait(model, waited, waited + pause)
             if pause:
                 await self._clock.sleep(pause)
 
@@ -186,13 +191,14 @@ class ModelClient:
         self, model: OpenModel, error: ModelError | ConfigError, gate: Gate, *, has_fallback: bool, at_once: bool
     ) -> bool:
         """Note a failure of a model; return whether it is not asked any more for a while."""
-        seconds = error.retry_after or 0.0 if isinstance(error, ModelRateLimited) else 0.0
-        counts = isinstance(error, ProviderDown)
+        seconds = error.retry_after or 0.0 if isinstance(error, ModelError) else 0.0
+        is_long = seconds > _LONGEST_SECONDS
+        counts = isinstance(error, ProviderDown) or is_long
         if has_fallback and isinstance(error, ModelRateLimited | ConfigError):
             counts = error.reason != "bad_request" and policy_for(error).action != "stop"
         elif has_fallback and isinstance(error, MalformedOutput):
             counts = model.model not in gate.answered
-        if not counts or not gate.note_failure(model.model, error.message, at_once=at_once, seconds=seconds):
+        if not counts or not gate.note_failure(model.model, error.message, at_once=at_once or is_long, seconds=seconds):
             return False
         self._on_outage(model, error.message)
         return True
@@ -203,19 +209,15 @@ class ModelClient:
         if policy.action not in ("retry", "wait") or failed >= min(policy.attempts, most):
             return None
         if isinstance(error, ModelError) and error.retry_after is not None:
-            return error.retry_after
+            return error.retry_after if error.retry_after <= _LONGEST_SECONDS else None
         return self._grown(error, failed)
 
-    def _pause_while_away(self, model: OpenModel, error: ResearchError, failed: int, since: float) -> float | None:
+    def _pause_while_away(self, error: ResearchError, failed: int, since: float) -> float | None:
         """Return the seconds until a server is asked again that is away since that time; None where patience ends."""
         if not isinstance(error, ProviderDown | ModelRateLimited) or error.reason not in _AWAY:
             return None
         pause = max(self._grown(error, failed), error.retry_after or 0.0)
-        waited, most = self._clock.monotonic() - since, self._patience.away_seconds
-        if waited + pause > most:
-            return None
-        self._on_wait(model, waited, most)
-        return pause
+        return pause if self._clock.monotonic() - since + pause <= self._patience.away_seconds else None
 
     async def _answers_another(self, model: OpenModel, role: Role, deadline: float) -> bool:
         """Return whether a server that fails with 500 answers another request, a small one: then it is not away."""
@@ -255,8 +257,10 @@ class ModelClient:
             except ResearchError as error:
                 usage = error.usage if isinstance(error, ModelError) else None
                 self._record(role, model, usage, started, type(error).__name__)
-                if isinstance(error, ModelRateLimited):
-                    gate.pause(error.retry_after or 0.0)
+                if isinstance(error, ModelRateLimited) and (error.retry_after or 0.0) <= _LONGEST_SECONDS:
+                    gate.pause(
+                        error.retry_after or 0.0
+                    )  # a longer one is that of a quota, which each model has of its own
                 raise
             gate.note_answer(model.model)
             return answer
@@ -279,9 +283,7 @@ class ModelClient:
         self._account(CallRecord(role, model.provider, model.model, used, cost, seconds, error, answer))
 
     def _gate(self, provider: str) -> Gate:
-        if self._gates is not None and provider in self._gates:
-            return self._gates[provider]
-        return gate_of(provider)
+        return self._gates.get(provider) or gate_of(provider)
 
 
 def _is_500(error: ResearchError) -> bool:

@@ -43,7 +43,11 @@ class OllamaModel(WiredModel):
         needed = prompt_tokens(request)
         if needed > _SHORT and not self._window:
             self._window = min(self.family.context_tokens, await on_wires(self._own_window()))
-        self._check_length(request, needed, self._window or self.family.context_tokens)
+        window = self._window or self.family.context_tokens
+        limit = window - min(request.max_output_tokens, window // 2)
+        if needed > limit:
+            message = f"The prompt of about {needed} tokens is too long for {self.model} at num_ctx {window}."
+            raise ContextTooLong(message, provider=self.provider, model=self.model, used=needed, window=limit)
         return await super().complete(request)
 
     async def _own_window(self) -> int:
@@ -54,12 +58,6 @@ class OllamaModel(WiredModel):
                 return next(int(value) for name, value in told.items() if name.endswith(".context_length") and value)
         except (WireFailure, StopIteration):
             return self.family.context_tokens
-
-    def _check_length(self, request: ModelRequest, needed: int, window: int) -> None:
-        limit = window - min(request.max_output_tokens, window // 2)
-        if needed > limit:
-            message = f"The prompt of about {needed} tokens is too long for {self.model} at num_ctx {window}."
-            raise ContextTooLong(message, provider=self.provider, model=self.model, used=needed, window=limit)
 
     async def _ask(self, sent: Sent) -> Heard:
         async with aclosing(self._wire.stream(_PATH, sent.body)) as events:
@@ -119,15 +117,12 @@ async def _listen(events: AsyncIterator[Mapping[str, Any]]) -> Heard:
         asked = [call["function"] for call in (message.get("tool_calls") or ())[: MOST_CALLS - len(calls)]]
         calls += [RawCall(name=one.get("name"), raw=one.get("arguments")) for one in asked]
         if event.get("done"):
-            usage = Usage(
-                prompt_tokens=event.get("prompt_eval_count") or 0, completion_tokens=event.get("eval_count") or 0
-            )
             return Heard(
                 text="".join(text),
                 reasoning="".join(thought),
                 calls=tuple(calls),
                 finish=event.get("done_reason", ""),
-                usage=usage if usage.prompt_tokens else None,
+                usage=Usage(prompt_tokens=event.get("prompt_eval_count"), completion_tokens=event.get("eval_count")),
                 model=event.get("model", ""),
             )
     raise WireFailure("cut", body="the lines ended before done")

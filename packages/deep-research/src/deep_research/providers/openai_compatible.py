@@ -87,8 +87,7 @@ async def listen(events: AsyncIterator[Mapping[str, Any]], *, forced: bool = Fal
     assembly = _Assembly()
     try:
         async for event in events:
-            assembly.add(event)
-            await pass_on(_text_of_event(event, forced=forced))
+            await pass_on(assembly.add(event, forced=forced))
         return read(assembly.whole())
     except WireFailure as failure:
         failure.usage = _usage(assembly.usage)
@@ -102,50 +101,50 @@ class _Assembly:
         self._head: dict[str, Any] = {}
         self._parts: dict[str, list[str]] = {}
         self._calls: list[dict[str, Any]] = []
-        self._at: dict[int, int] = {}
+        self._at: dict[Any, dict[str, Any]] = {}
         self._finish = ""
         self.usage: Any = None
         self._ended = self._is_whole = False
 
-    def add(self, event: Mapping[str, Any]) -> None:
-        """Take in one event; the first error ends it."""
-        if "done" in event and len(event) == 1:
-            self._ended = True
-            return
-        if event is WHOLE:
-            self._is_whole = True
-            return
+    def add(self, event: Mapping[str, Any], *, forced: bool) -> str:
+        """Take in one event, and return its text, of a `forced` call (an answer by schema) the arguments; errors end it."""
+        self._ended |= "done" in event and len(event) == 1
+        self._is_whole |= event is WHOLE
         self.usage = event.get("usage") or self.usage
         _raise_error(event)
         self._head = self._head or {name: event.get(name) for name in ("id", "model")}
-        for choice in (event.get("choices") or ())[:1]:
-            self._take(choice.get("delta") or {})
-            self._finish = choice.get("finish_reason") or self._finish
-
-    def _take(self, delta: Mapping[str, Any]) -> None:
+        choice = ((event.get("choices") or ())[:1] or [{}])[0]
+        self._finish = choice.get("finish_reason") or self._finish
+        delta, arguments = choice.get("delta") or {}, ""
         for name in ("content", "reasoning_content", "reasoning", "refusal"):
             if delta.get(name):
                 self._parts.setdefault(name, []).append(_text(delta[name]))
         for part in delta.get("tool_calls") or ():
-            call = self._call(part)
             function = part.get("function") or {}
+            call = self._call(part, function.get("name") or "")
             call["id"] = call["id"] or part.get("id") or ""
             call["name"] = call["name"] or function.get("name") or ""
             call["arguments"].append(as_text(function.get("arguments")))
+            arguments += call["arguments"][-1]
+        return arguments if forced else _text(delta.get("content"))
 
-    def _call(self, part: Mapping[str, Any]) -> dict[str, Any]:
-        """The call that a part belongs to: `index` decides, a new id under a known index begins another call."""
-        index = part.get("index")
-        key = len(self._calls) - 1 if index is None and not part.get("id") else index
-        at = self._at.get(key, -1) if key is not None else -1
-        new_id = bool(part.get("id")) and at >= 0 and self._calls[at]["id"] not in ("", part["id"])
-        if at < 0 or new_id:
-            made: dict[str, Any] = {"id": "", "name": "", "arguments": []}
-            if (at := len(self._calls)) == MOST_CALLS:
-                return made
+    def _call(self, part: Mapping[str, Any], name: str) -> dict[str, Any]:
+        """The call that a part belongs to: that of its `index`, else of its id, else the last one.
+
+        A new id begins another; where there is neither so does a `name`, unless it only comes again amid the arguments.
+        """
+        index, given = part.get("index"), part.get("id") or ""
+        key = given if index is None else index
+        if call := self._at.get(key):
+            again = name == call["name"] and not "".join(call["arguments"][-1:]).rstrip().endswith("}")
+            if call["id"] in ("", given) if given else key != "" or not name or again:
+                return call
+        made: dict[str, Any] = {"id": "", "name": "", "arguments": []}
+        if len(self._calls) < MOST_CALLS:
             self._calls.append(made)
-            self._at[at if key is None else key] = at
-        return self._calls[at]
+            self._at[key] = made
+        self._at[""] = made
+        return made
 
     def whole(self) -> dict[str, Any]:
         """Return the chat.completion; what a server has ended in good order is taken, also without its end mark.
@@ -179,20 +178,20 @@ def _text(content: Any) -> str:
     """Content is text, or a list of parts of which the texts count."""
     if isinstance(content, list):
         return "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
-    return content or ""
+    return content if isinstance(content, str) else ""
 
 
 def _usage(usage: Any) -> Usage | None:
-    if not isinstance(usage, Mapping) or not usage.get("prompt_tokens"):
+    if not isinstance(usage, Mapping):
         return None
     prompt = usage.get("prompt_tokens_details") or {}
     completion = usage.get("completion_tokens_details") or {}
     return Usage(
-        prompt_tokens=usage["prompt_tokens"],
-        cached_tokens=prompt.get("cached_tokens") or usage.get("prompt_cache_hit_tokens") or 0,
-        cache_write_tokens=prompt.get("cache_write_tokens") or 0,
-        completion_tokens=usage.get("completion_tokens") or 0,
-        reasoning_tokens=completion.get("reasoning_tokens") or 0,
+        prompt_tokens=usage.get("prompt_tokens"),
+        cached_tokens=prompt.get("cached_tokens") or usage.get("prompt_cache_hit_tokens"),
+        cache_write_tokens=prompt.get("cache_write_tokens"),
+        completion_tokens=usage.get("completion_tokens"),
+        reasoning_tokens=completion.get("reasoning_tokens"),
         cost_usd=_told_usd(usage),
     )
 
@@ -280,12 +279,3 @@ def _ask_for_schema(body: dict[str, Any], request: ModelRequest, means: str | No
         body.pop("parallel_tool_calls", None)
     elif means == "json" and not request.tools:
         body["response_format"] = {"type": "json_object"}
-
-
-def _text_of_event(event: Mapping[str, Any], *, forced: bool) -> str:
-    """Return the text in a chunk of OpenAI's wire; of a forced call (an answer by schema) its arguments."""
-    delta = ((event.get("choices") or [{}])[0] or {}).get("delta") or {}
-    if forced:
-        calls = delta.get("tool_calls") or ()
-        return "".join(str((call.get("function") or {}).get("arguments") or "") for call in calls)
-    return delta["content"] if isinstance(delta.get("content"), str) else ""

@@ -147,9 +147,7 @@ def auto_provider(keys: Mapping[str, str], *, base_url: str = "") -> str | None:
     for name, known in PROVIDERS.items():
         if known.key and keys.get(known.key) and (name != "compatible" or base_url or keys.get(known.address)):
             return name
-        if name in ("compatible", "ollama") and keys.get(known.address):
-            return name
-        if name == "compatible" and base_url:
+        if (name in ("compatible", "ollama") and keys.get(known.address)) or (name == "compatible" and base_url):
             return name
     return None
 
@@ -176,7 +174,8 @@ def open_model(
     it is named alone, for a journal that has its answers: nothing is made that could ask, read or load. Raises ConfigError for an
     unknown provider and a missing key.
     """
-    from deep_research.providers.provider_failures import About  # noqa: PLC0415 - the catalog itself is light
+    from deep_research.providers.model_families import family_of  # noqa: PLC0415 - the catalog itself is light
+    from deep_research.providers.provider_failures import About  # noqa: PLC0415
 
     provider = provider_called(provider)
     known = _known(provider)
@@ -194,11 +193,14 @@ def open_model(
     settings = " or ".join([known.address] * bool(known.address) + ["model_base_url"])
     about = About(provider, name or type(chat_model).__name__, known.key, address, settings)
     is_free = known.wire == "ollama" or (provider == "compatible" and not keys.get(known.key) and _is_near(address))
-    family = _family(name or "", known, {**(_FREE if is_free else {}), **(facts or {})}, context_tokens)
+    served = {"context_tokens": context_tokens} if context_tokens else {}
+    family = family_of(name or "", {**known.facts, **(_FREE if is_free else {}), **(facts or {}), **served})
     if is_offline:
         return NamedModel(provider, about.model, family)
     if known.wire == "langchain":
-        return _langchain(about, family, base_url, timeout_seconds, chat_model)
+        from deep_research.providers.langchain_model import wrap_model  # noqa: PLC0415
+
+        return wrap_model(chat_model, about, family, base_url=base_url, timeout_seconds=timeout_seconds)
     if known.wire == "anthropic":
         from deep_research.providers.anthropic import AnthropicModel as Adapter  # noqa: PLC0415
     elif known.wire == "ollama":
@@ -265,15 +267,6 @@ def address_of(known: Provider, keys: Mapping[str, str], base_url: str, *, setti
     return address.removesuffix("/v1") if known.wire == "anthropic" else address
 
 
-def _family(name: str, known: Provider, facts: Mapping[str, Any], context_tokens: int) -> "Family":
-    from deep_research.providers.model_families import family_of  # noqa: PLC0415
-
-    overrides = {**known.facts, **facts}
-    if context_tokens:
-        overrides["context_tokens"] = context_tokens
-    return family_of(name, overrides)
-
-
 def open_wire(
     known: Provider, about: "About", keys: Mapping[str, str], timeout_seconds: float, proxy: str
 ) -> "HttpWire":
@@ -298,15 +291,6 @@ def open_wire(
     elif key:
         headers["authorization"] = f"Bearer {key}"
     return HttpWire(about.base_url, headers, timeout_seconds=timeout_seconds, proxy=proxy)
-
-
-def _langchain(about: "About", family: "Family", base_url: str, timeout_seconds: float, chat_model: Any) -> "OpenModel":
-    from deep_research.providers.langchain_model import init_model, wrap_model  # noqa: PLC0415
-
-    if chat_model is None:
-        limit = family.output_tokens
-        chat_model = init_model(about.model, max_tokens=limit, timeout_seconds=timeout_seconds, base_url=base_url)
-    return wrap_model(chat_model, about, family)
 
 
 def open_named(name: str, provider: str, **options: Any) -> "OpenModel":

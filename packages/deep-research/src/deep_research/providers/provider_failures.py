@@ -141,12 +141,14 @@ def translate(failure: WireFailure, about: About) -> ResearchError:
     """Return the error of ours that a failure on the wire means, with all that is known about it."""
     body = error_body(failure.body)
     meaning, numbers = meaning_of(failure, body, about.provider)
+    wait = requested_wait(failure.headers, time.time(), body.message)
+    until = time.strftime(" until %Y-%m-%d %H:%M UTC", time.gmtime(time.time() + wait + 59)) if wait else ""
     fields: dict[str, Any] = {
         "provider": about.provider,
         "model": about.model,
         "status": failure.status or None,
         "request_id": body.request_id or failure.headers.get("request-id") or failure.headers.get("x-request-id"),
-        "retry_after": requested_wait(failure.headers, time.time()),
+        "retry_after": wait,
         "reason": meaning.reason if meaning is not DOWN else (failure.reason or "down"),
         **numbers,
     }
@@ -155,25 +157,21 @@ def translate(failure: WireFailure, about: About) -> ResearchError:
     if issubclass(meaning.kind, ModelSetupError):
         setting = {"bad_key": about.variable, "no_credit": about.variable, "base_url": "base_url"}
         fields |= {"setting": setting.get(meaning.reason) or "model", "came_from": "provider"}
-    return meaning.kind(_explain(meaning, failure, body, about), **fields)
+    return meaning.kind(_explain(meaning, failure, body, about, until), **fields)
 
 
 def meaning_of(failure: WireFailure, body: ErrorBody, provider: str) -> tuple[Meaning, dict[str, int]]:
     """Return what a failure means, and the numbers `window` and `used` where its message has them."""
     if failure.reason:
         return (BAD_ADDRESS if failure.reason == "address" else DOWN), {}
-    if never := _beyond_a_minute(failure.status, body.message):
+    never = _numbers(body.message, _PER_MINUTE) if failure.status in (413, 429) else {}
+    if never and never["used"] > never["window"]:
         return TOO_LONG, never
     meaning = _by_code(failure.status, body, provider) or _by_message(failure.status, body.message)
     if meaning is None:
         broken = failure.status in (0, 409)  # 409 by OpenAI: a conflict that passes
         meaning = DOWN if broken else _STATUSES.get(status_meaning(failure.status), BAD_REQUEST)
     return meaning, _numbers(body.message, *_LENGTHS) if meaning is TOO_LONG else {}
-
-
-def _beyond_a_minute(status: int, message: str) -> dict[str, int]:
-    numbers = _numbers(message, _PER_MINUTE) if status in (413, 429) else {}
-    return numbers if numbers and numbers["used"] > numbers["window"] else {}
 
 
 def _by_code(status: int, body: ErrorBody, provider: str) -> Meaning | None:
@@ -220,7 +218,7 @@ def error_body(body: Any) -> ErrorBody:
     )
 
 
-def _explain(meaning: Meaning, failure: WireFailure, body: ErrorBody, about: About) -> str:
+def _explain(meaning: Meaning, failure: WireFailure, body: ErrorBody, about: About, until: str) -> str:
     who = f"{about.provider} ({about.model})"
     said = f" It said: {body.message.strip()[:300]!r}." if body.message.strip() else ""
     place = f" at {about.base_url}" if about.base_url else ""
@@ -239,7 +237,7 @@ def _explain(meaning: Meaning, failure: WireFailure, body: ErrorBody, about: Abo
         "unknown_model": f"{about.provider} has no model {about.model!r}{place}.{said} Set model_name to one it has.",
         "bad_request": f"{who} does not accept the request.{said}",
         "base_url": f"Nothing can be sent to {about.base_url!r} ({body.message}). Check the key and {about.address_settings}.",
-        "rate": f"{who} asks to wait.{said}",
+        "rate": f"{who} asks to wait{until}.{said}",
         "malformed": f"{who} gave an answer of the wrong form.{said}",
         "down": f"{who} does not answer{place} ({failure.reason or failure.status}).{said}{elsewhere * is_other}",
     }[meaning.reason]

@@ -7,7 +7,7 @@ import threading
 from collections import Counter, deque
 from collections.abc import AsyncIterator
 from concurrent.futures import Future
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Literal, NamedTuple
 
 from deep_research.concurrency import SYSTEM_CLOCK, Clock
@@ -80,11 +80,8 @@ class Gate:
                 break
             self._leave()  # it was closed while this one stood in line
         try:
-            if self._shared is None:
+            async with self._shared.place(self._name, self._most) if self._shared else nullcontext():
                 yield self._clock.monotonic()
-            else:
-                async with self._shared.place(self._name, self._most):
-                    yield self._clock.monotonic()
         finally:
             self._leave()
 
@@ -224,6 +221,8 @@ REASONS: dict[str, Policy] = {
     "loop": Policy("retry", attempts=2),
     # All was spent on thinking: asked again it has more room.
     "thinking": Policy("retry", attempts=2),
+    # It was asked for in one piece as well.
+    "garbled": Policy("retry", attempts=2, first_seconds=0.5, most_seconds=20.0),
     # The same request would be silent as long again.
     "timeout": Policy("retry", attempts=3, first_seconds=0.5, most_seconds=20.0),
 }

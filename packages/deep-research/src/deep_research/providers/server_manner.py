@@ -158,7 +158,8 @@ def has_part(body: Mapping[str, Any], name: str) -> bool:
 
 
 _LEAST_NEW, _SHARE = 1_000, 0.4
-"""Of a new part of so many tokens, by our estimate, less is read than this share of it: more than the estimate errs by."""
+"""Of a new part of so many tokens, by our estimate, less is read than this share of it: more than the estimate errs by. A
+server that says that it has read fewer does not count: no model's window is so small."""
 _LONGER, _READ_SHARE = 1.3, 0.7
 """Of two prompts, one longer by this factor, the same number of tokens is read, to the token, and of the longer one less
 than this share: more than the estimate errs by. A window is the most that is ever read: of what a cache leaves
@@ -186,7 +187,7 @@ class CutPrompts:
         """
         new = self._new_tokens(messages)
         read = usage.prompt_tokens
-        if usage.estimated or not read:
+        if usage.estimated or read < _LEAST_NEW:
             return Reading(is_cut=False, window=0)
         is_cut = new >= _LEAST_NEW and read < new * _SHARE
         if read > self._most:

@@ -3,6 +3,7 @@ table for each sheet).
 """
 
 import io
+import posixpath
 import re
 import warnings
 from collections import deque
@@ -13,6 +14,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
+from zipfile import ZipFile
 
 from claimcheck.lexicon import any_word
 from deep_research.data import Document
@@ -52,9 +54,29 @@ def _opened(data: bytes, what: str) -> Iterator[io.BytesIO]:
     """Give the file to a library that reads `what`. Raises Unreadable when it is broken, encrypted or too large."""
     open_zip(data, what=what).close()
     try:
-        yield io.BytesIO(data)
+        yield _without_dangling(data)
     except Exception as error:  # the libraries pass on whatever XML, ZIP or lookup failed
         raise Unreadable(f"the {what} file is broken") from error
+
+
+def _without_dangling(data: bytes) -> io.BytesIO:
+    """Return a container without the relations to parts that it lacks (`../NULL`), which office programs pass over."""
+    from lxml import etree  # noqa: PLC0415 - heavy
+
+    stream = io.BytesIO(data)
+    with ZipFile(stream, "a") as container:
+        parts = {f"/{name}" for name in container.namelist()}
+        for part in (part for part in parts if part.endswith(".rels")):
+            folder, name = posixpath.dirname(posixpath.dirname(part)), part[1:]
+            relations = etree.fromstring(container.read(name), etree.XMLParser(resolve_entities=False, recover=True))
+            for each in [] if relations is None else list(relations.iterchildren("{*}Relationship")):
+                target = posixpath.normpath(posixpath.join(folder, each.get("Target", "")))
+                if each.get("TargetMode") != "External" and target not in parts:
+                    relations.remove(each)
+                    container.NameToInfo.pop(name, None)  # of two parts of a name the later counts
+            if name not in container.NameToInfo:
+                container.writestr(name, etree.tostring(relations))
+    return stream
 
 
 class DocxReader:
