@@ -146,9 +146,9 @@ def _usage(usage: Mapping[str, Any]) -> Usage | None:
     if "input_tokens" not in usage:
         return None
     used = Usage(
-        cached_tokens=usage.get("cache_read_input_tokens"),
-        cache_write_tokens=usage.get("cache_creation_input_tokens"),
-        completion_tokens=usage.get("output_tokens"),
+        cached_tokens=usage.get("cache_read_input_tokens", 0),
+        cache_write_tokens=usage.get("cache_creation_input_tokens", 0),
+        completion_tokens=usage.get("output_tokens", 0),
         prompt_tokens=usage["input_tokens"],
     )
     return used.model_copy(update={"prompt_tokens": used.prompt_tokens + used.cached_tokens + used.cache_write_tokens})

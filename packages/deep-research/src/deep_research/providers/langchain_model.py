@@ -148,10 +148,10 @@ def _usage(answer: "AIMessage") -> Usage | None:
     wrote = given.get("output_token_details", {})
     return Usage(
         prompt_tokens=given["input_tokens"],
-        cached_tokens=read.get("cache_read"),
-        cache_write_tokens=read.get("cache_creation"),
+        cached_tokens=read.get("cache_read", 0),
+        cache_write_tokens=read.get("cache_creation", 0),
         completion_tokens=given["output_tokens"],
-        reasoning_tokens=wrote.get("reasoning"),
+        reasoning_tokens=wrote.get("reasoning", 0),
     )
 
 

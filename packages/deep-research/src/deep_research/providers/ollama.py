@@ -122,7 +122,9 @@ async def _listen(events: AsyncIterator[Mapping[str, Any]]) -> Heard:
                 reasoning="".join(thought),
                 calls=tuple(calls),
                 finish=event.get("done_reason", ""),
-                usage=Usage(prompt_tokens=event.get("prompt_eval_count"), completion_tokens=event.get("eval_count")),
+                usage=Usage(
+                    prompt_tokens=event.get("prompt_eval_count", 0), completion_tokens=event.get("eval_count", 0)
+                ),
                 model=event.get("model", ""),
             )
     raise WireFailure("cut", body="the lines ended before done")

@@ -187,11 +187,11 @@ def _usage(usage: Any) -> Usage | None:
     prompt = usage.get("prompt_tokens_details") or {}
     completion = usage.get("completion_tokens_details") or {}
     return Usage(
-        prompt_tokens=usage.get("prompt_tokens"),
-        cached_tokens=prompt.get("cached_tokens") or usage.get("prompt_cache_hit_tokens"),
-        cache_write_tokens=prompt.get("cache_write_tokens"),
-        completion_tokens=usage.get("completion_tokens"),
-        reasoning_tokens=completion.get("reasoning_tokens"),
+        prompt_tokens=usage.get("prompt_tokens", 0),
+        cached_tokens=prompt.get("cached_tokens") or usage.get("prompt_cache_hit_tokens", 0),
+        cache_write_tokens=prompt.get("cache_write_tokens", 0),
+        completion_tokens=usage.get("completion_tokens", 0),
+        reasoning_tokens=completion.get("reasoning_tokens", 0),
         cost_usd=_told_usd(usage),
     )
 

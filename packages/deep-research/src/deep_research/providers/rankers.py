@@ -82,7 +82,7 @@ def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
 def _usage(answer: Mapping[str, Any]) -> Usage:
     """Return the tokens that an answer counts; Cohere counts searches instead."""
     counted = answer.get("usage") or {}
-    tokens = counted.get("prompt_tokens") or counted.get("total_tokens") or answer.get("prompt_eval_count")
+    tokens = counted.get("prompt_tokens") or counted.get("total_tokens") or answer.get("prompt_eval_count", 0)
     return Usage(prompt_tokens=tokens)
 
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
+from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 from zipfile import ZipFile
@@ -61,7 +62,7 @@ def _opened(data: bytes, what: str) -> Iterator[io.BytesIO]:
 
 def _without_dangling(data: bytes) -> io.BytesIO:
     """Return a container without the relations to parts that it lacks (`../NULL`), which office programs pass over."""
-    from lxml import etree  # noqa: PLC0415 - heavy
+    etree: Any = import_module("lxml.etree")
 
     stream = io.BytesIO(data)
     with ZipFile(stream, "a") as container:
@@ -69,7 +70,9 @@ def _without_dangling(data: bytes) -> io.BytesIO:
         for part in (part for part in parts if part.endswith(".rels")):
             folder, name = posixpath.dirname(posixpath.dirname(part)), part[1:]
             relations = etree.fromstring(container.read(name), etree.XMLParser(resolve_entities=False, recover=True))
-            for each in [] if relations is None else list(relations.iterchildren("{*}Relationship")):
+            if relations is None:
+                continue
+            for each in list(relations.iterchildren("{*}Relationship")):
                 target = posixpath.normpath(posixpath.join(folder, each.get("Target", "")))
                 if each.get("TargetMode") != "External" and target not in parts:
                     relations.remove(each)
