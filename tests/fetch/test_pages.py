@@ -44,6 +44,8 @@ def test_links(page, links):
 
 def test_links_have_an_end():
     assert len(links_of(_page("".join(f'<a href="/{n}">' for n in range(MAX_LINKS + 10))))) == MAX_LINKS
+    base = f'<base href="http://a.test/{"x" * 7_000}/">'
+    assert sum(map(len, links_of(_page(base + "".join(f'<a href="{n}">' for n in range(5_000)))))) < 2_100_000
 
 
 def test_a_link_in_an_order_is_none_however_many_elements_stand_around_it():

@@ -187,3 +187,9 @@ def test_a_long_text_of_one_kind_is_read_in_bounded_time(part: str) -> None:
     begun = time.process_time()
     read_report(part * (200_000 // len(part))).statements()
     assert time.process_time() - begun < 12
+
+
+def test_marks_of_an_entry_with_many_addresses_do_not_carry_them_all_each() -> None:
+    listed = " ".join(f"http://a.test/{n}" for n in range(400))
+    text = "\n\n".join(f"Word{n} is old [1]." for n in range(400)) + f"\n\n## References\n\n[1] {listed}\n"
+    assert 400 <= sum(len(citation.ids) for citation in read_report(text).citations) <= 20 * 400

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 
+from claimcheck.text.cleaning import shorten
 from deep_research.data import Claim, Edit, ExportInput, PassageContext, Problem, Reference
 from deep_research.exporters.reference_formats import web_address
 from deep_research.i18n.catalog import explain, phrase
@@ -19,6 +20,8 @@ from deep_research.report.document import read_document
 from deep_research.verification.citations import citations
 
 _LINK_RULES = 'rel="noopener noreferrer nofollow" referrerpolicy="no-referrer"'
+_OF_A_TITLE, _OF_A_STATEMENT, _MOST_RESTING = 200, 300, 20
+"""Characters of a title on each citation, of a statement below each passage that it rests on, and such statements."""
 
 
 class HtmlExporter:
@@ -160,7 +163,7 @@ class _Page:
     def _cite(self, cite: blocks.Cite) -> str:
         """Return the button that opens the passages of a citation."""
         panel = self._panels.setdefault((cite.number, cite.passages), f"p{len(self._panels) + 1}")
-        title = escape(self._references[cite.number].title, quote=True)
+        title = escape(shorten(self._references[cite.number].title, _OF_A_TITLE), quote=True)
         return f'<button type="button" class="cite" popovertarget="{panel}" aria-label="[{cite.number}] {title}">{cite.number}</button>'
 
     def _panel(self, number: int, keys: Sequence[str], name: str) -> str:
@@ -198,8 +201,8 @@ class _Page:
         page = phrase("page", self._language, page=passage.page) if passage.page else ""
         where = " · ".join(part for part in (passage.heading, page, key) if part)
         said = "".join(
-            f'<li>{badge} <span dir="auto">{escape(claim.text)}</span> {why}</li>'
-            for claim in self._resting[key]
+            f'<li>{badge} <span dir="auto">{escape(shorten(claim.text, _OF_A_STATEMENT))}</span> {why}</li>'
+            for claim in self._resting[key][:_MOST_RESTING]
             for badge, why in [self._verdict(claim)]
         )
         rests = f'<p class="where">{self._say("rests_on_it")}</p><ul class="said">{said}</ul>' if said else ""

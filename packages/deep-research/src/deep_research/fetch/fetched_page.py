@@ -1,7 +1,7 @@
 """What a fetch brings, and the addresses that a page names: what may be opened after it was read."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
@@ -9,10 +9,11 @@ from typing import Any
 
 from claimcheck.text.cleaning import fold
 from deep_research.errors import Blocked
-from deep_research.fetch.addresses import join_address, named_in_page, parse_address
+from deep_research.fetch.addresses import Address, join_address, named_in_page, parse_address
 from deep_research.text.page_noise import gives_orders, is_hidden
 
-MAX_LINKS = 5_000
+MAX_LINKS, _MOST_LINKED = 5_000, 2_000_000
+"""Links of a page, and characters of all of them: a short one may stand below a long base."""
 _HTML = ("text/html", "application/xhtml+xml")
 _XML = ("application/xml", "text/xml", "application/rss+xml", "application/atom+xml")
 _TEXT = ("text/", "application/json")
@@ -57,23 +58,29 @@ def links_of(page: Page) -> dict[str, str]:
         found = ((url, "") for url in named_in_page(page.body.decode(page.charset or "utf-8", "replace")))
     else:
         return {}
-    links: dict[str, str] = {}
-    for link, words in found:
-        links[link] = links.get(link) or words
-        if len(links) >= MAX_LINKS:
-            break
-    return links
+    return _bounded(found)
 
 
 def links_in_markdown(url: str, text: str) -> dict[str, str]:
-    """Return the web addresses that the Markdown of the page `url` links to, at most 5,000, each with its words."""
-    base, links = parse_address(url), dict[str, str]()
+    """Return the web addresses that the Markdown of the page `url` links to, as `links_of`, each with its words."""
+    return _bounded(_of_markdown(parse_address(url), text))
+
+
+def _of_markdown(base: Address, text: str) -> Iterator[tuple[str, str]]:
     for line in text.split("\n"):
         for found in () if gives_orders(line) else _MARKDOWN_LINK.finditer(line):
             with suppress(Blocked):
-                links.setdefault(join_address(base, found[2]).url, fold(found[1]))
-            if len(links) >= MAX_LINKS:
-                return links
+                yield join_address(base, found[2]).url, fold(found[1])
+
+
+def _bounded(found: Iterable[tuple[str, str]]) -> dict[str, str]:
+    links: dict[str, str] = {}
+    room = _MOST_LINKED
+    for link, words in found:
+        links[link] = links.get(link) or words
+        room -= len(link) + len(words)
+        if len(links) >= MAX_LINKS or room < 0:
+            break
     return links
 
 

@@ -112,7 +112,7 @@ def entries(response: ApiResponse, source: type[Declaration]) -> list[Found]:
         raise source.failure(Unreadable, response, "the answer is no feed")
     channel = root.child("channel") or root
     nodes = root.children("entry") or channel.children("item") or root.children("item")
-    site = channel.text("title")
+    site = snippet(channel.text("title"))
     posts = [_entry(node, site, response.url) for node in nodes[:_MOST_ENTRIES]]
     return [found for post in posts if (found := post.found(source.name))]
 

@@ -148,7 +148,7 @@ def _best_passages(library: Library, statements: Sequence[Statement], sources: M
     """Return the statements that cite a page, with the passages of it that come nearest; an unread page as a whole."""
     found: list[_Cited] = []
     for statement in statements:
-        ids = {key: sources[key].id for key in statement.passages if key in sources}
+        ids = {key: sources[key].id for key in statement.passages[:_MOST_CITED] if key in sources}
         readable = [key for key in dict.fromkeys(ids.values()) if library.is_read(key)]
         near = _nearest(library, statement.text, readable)
         if ids:

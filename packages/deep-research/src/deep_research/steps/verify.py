@@ -8,6 +8,7 @@ import asyncio
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from claimcheck.text.cleaning import shorten
 from deep_research.concurrency import side_by_side
 from deep_research.data import (
     FOREIGN,
@@ -46,6 +47,8 @@ _AGAIN = """The writer has written the report anew:
 Read it as before. Of problems only what harms this reader and is left or new, quoted from this text, at most eight."""
 _BATCH_CLAIMS, _BATCH_TOKENS = 40, 12_000
 """How many statements one call judges, and how long their passages may be together."""
+_QUOTED, _MOST_TOLD, _MOST_REASON = 2_000, 20, 300
+"""Characters of a statement in each of its problems, problems that code tells of one, characters of why none was read."""
 _OF_SOURCE = 3
 """Passages against which a statement is held that cites a source as a whole."""
 _WIDER, _ROUNDS = 6, 2
@@ -181,7 +184,9 @@ def _of_unread(claim: Claim, text: str, unread: Mapping[str, str]) -> Claim:
     lost = [key for key in cited_ids(text[claim.start : claim.end]) if key in unread]
     if claim.passages or not lost:
         return claim
-    return claim.model_copy(update={"verdict": verdict_of("unverified", "source_unread", why=unread[lost[0]])})
+    return claim.model_copy(
+        update={"verdict": verdict_of("unverified", "source_unread", why=shorten(unread[lost[0]], _MOST_REASON))}
+    )
 
 
 def _as_they_stand(claims: Sequence[Claim], text: str) -> dict[str, str]:
@@ -228,7 +233,7 @@ def _noticed(
     is_judged = ctx.reasoner.info.is_language_model
     is_whole = ctx.settings.workflow == "verify" and not is_judged
     flags = _flags(claims, text, assignment, ctx.library, is_whole=is_whole)
-    noticed = [(claim, flag) for claim in claims for flag in flags.get(claim.id, ())]
+    noticed = [(claim, flag) for claim in claims for flag in flags.get(claim.id, ())[:_MOST_TOLD]]
     # What code cannot be wrong about: an id that does not exist, a quotation that was changed. Where nobody judges, what
     # code looked for and did not find is told as well.
     sure = [
@@ -243,7 +248,7 @@ def _noticed(
 
 
 def _of_code(claim: Claim, said: str) -> Problem:
-    return Problem(quote=claim.text, kind="unsupported", problem=said, claim=claim.id, by="code")
+    return Problem(quote=claim.text[:_QUOTED], kind="unsupported", problem=said, claim=claim.id, by="code")
 
 
 async def _judged(
@@ -253,7 +258,7 @@ async def _judged(
     question: str,
     stand: Mapping[str, str],
 ) -> Findings:
-    said = {claim.id: claim.text for claim in claims}
+    said = {claim.id: claim.text[:_QUOTED] for claim in claims}
     shown = [claim.model_copy(update={"text": stand.get(claim.id, claim.text)}) for claim in claims]
     try:
         found = await ctx.reasoner.judge(shown, flags, ctx.library, question)
@@ -361,17 +366,17 @@ def _chart_problems(text: str, library: Library) -> list[Problem]:
     problems: list[Problem] = []
     for chart in read_charts(text):
         passages = {key: _said_by(key, library) for point in chart.points for key in point.passages}
-        quote = text[chart.start : chart.end]
+        quote = text[chart.start : chart.end][:_QUOTED]
         problems += [
             Problem(quote=quote, kind="unsupported", problem=told, by="code")
-            for told in chart_problems(chart, passages)
+            for told in chart_problems(chart, passages)[:_MOST_TOLD]
         ]
     return problems
 
 
 def _reckoned_wrong(reckonings: Sequence[Reckoning], claims: Sequence[Claim]) -> list[Problem]:
     """Return the reckoned figures that arithmetic does not bear out."""
-    texts = {claim.id: claim.text for claim in claims}
+    texts = {claim.id: claim.text[:_QUOTED] for claim in claims}
     wrong: list[Problem] = []
     for reckoning in reckonings:
         value = evaluate(reckoning.expression)

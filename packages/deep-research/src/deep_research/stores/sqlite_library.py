@@ -184,7 +184,7 @@ class SqliteLibrary:
             authors = tuple(_one_line(author) for author in found.authors)
             facts = copy_fields(Source, found, id="", authors=authors, **named).model_dump_json(exclude={"id"})
             insert = "INSERT INTO sources (key, title, facts) VALUES (?, ?, ?)"
-            number = self._db.execute(insert, (found.key, found.title, facts)).lastrowid
+            number = self._db.execute(insert, (found.key, named["title"], facts)).lastrowid
             return _source(number or 0, facts)
 
     @_guarded

@@ -76,6 +76,8 @@ _STOP_BEFORE = re.compile(r"[.!?。！？…][\"”’)）」』*_]{0,3}[ \t]{0,
 _BEHIND_LABEL = re.compile(r"[*_]{0,2}(?:[ \t.,;，；、]*(?:\Z|[\n(（\[|])|[.。](?!\w)|[ \t]+(?P<word>[A-ZÀ-Ý]\w*))")
 _ORDINARY = frozenset(words("stop_words.function") + words("language.function_words"))
 _WORD = re.compile(rf"[{CJK}]{{1,3}}|[^\W{CJK}]+")
+_MOST_URLS = 20
+"""Addresses of one entry of a list: each mark of the entry cites them all."""
 _LONGEST_NAME = 3
 """Words of a link that can be the name of its source; what is longer says something."""
 
@@ -191,7 +193,7 @@ class _Reading:
         return key
 
     def _listed(self, listed: ListedReference) -> tuple[str, ...]:
-        return tuple(self._key(url, listed.title) for url in listed.urls or ("",))
+        return tuple(self._key(url, listed.title) for url in listed.urls[:_MOST_URLS] or ("",))
 
     def _numbered(self, name: str, offset: int, told: str, *, is_raised: bool) -> tuple[str, ...]:
         """Return what a name stands for: its entry, or a reference of which nothing is known but what its mark has told."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 StatementKind = Literal["sentence", "item", "row"]
-_OF_A_HEADING, _OF_A_CELL, _CELLS = 300, 80, 40
+_OF_A_HEADING, _OF_A_CELL, _CELLS = 300, 40, 20
 """Characters of the heading that every statement below it carries, of a cell of the header of its table, and such cells."""
 _SHORT_LABEL = 40
 """Columns of a bold sentence that only names what the next one is about: **Redis.**"""
