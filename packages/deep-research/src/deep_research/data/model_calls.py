@@ -9,7 +9,7 @@ from deep_research.data.noun import Noun
 
 Role = Literal["research", "read", "write", "review", "report", "judge"]
 FinishReason = Literal["stop", "length", "tool_calls", "refusal", "other"]
-_COUNT, _MOST_TOKENS = re.compile(r"\d{1,20}(?=\.\d|\Z)"), 10**9
+_COUNT, _MOST_TOKENS = re.compile(r"\d{1,40}(?=\.\d|\Z)"), 10**9
 Tokens = Annotated[int, BeforeValidator(lambda said: min(int((_COUNT.match(str(said)) or "0")[0]), _MOST_TOKENS))]
 """A number of tokens; a server that states an absurd one is not taken at its word, and one that states none says 0."""
 
