@@ -23,7 +23,7 @@ _LINK_RULES = 'rel="noopener noreferrer nofollow" referrerpolicy="no-referrer"'
 _OF_A_TITLE, _OF_A_STATEMENT, _MOST_RESTING = 200, 300, 20
 """Characters of a title on each citation, of a statement below each passage that it rests on, and such statements."""
 _MOST_SHOWN = 30_000_000
-"""Characters of passages behind citations: beyond them a citation names its source alone, as no browser shows more."""
+"""Characters of passages behind citations: beyond them a citation names its source and the ids of its passages alone."""
 
 
 class HtmlExporter:
@@ -175,7 +175,8 @@ class _Page:
         facts = [] if web_address(reference.url) else [reference.location]
         facts += [phrase("published", self._language, date=reference.published)] if reference.published else []
         close = self._say("close")
-        passages = "".join(self._passage(key) for key in keys if key in self._report.passages and self._room > 0)
+        shown = [key for key in keys if key in self._report.passages]
+        passages = "".join(self._passage(key) if self._room > 0 else f'<p class="where">{escape(key)}</p>' for key in shown)
         self._room -= len(passages)
         snapshot = (
             self._say("snapshot_of", date=source.retrieved_at[:16].replace("T", " "), sha=source.sha256)
