@@ -30,6 +30,25 @@ async def test_nothing_more_is_taken_in_while_too_much_waits() -> None:
     assert begun == ["a", "b", "c"]
 
 
+async def test_the_place_of_one_that_is_cancelled_while_it_is_let_in_goes_to_the_next() -> None:
+    backlog, begun, may_end = Backlog(100, expected=120), list[str](), asyncio.Event()
+
+    async def take_in(name: str) -> None:
+        async with backlog.taken_in():
+            begun.append(name)
+            await may_end.wait()
+        if name == "first":
+            second.cancel()  # it has been let in and has not gone on yet
+
+    first = asyncio.create_task(take_in("first"))
+    second, third, fourth = (asyncio.create_task(take_in(name)) for name in ("second", "third", "fourth"))
+    await asyncio.sleep(0)
+    may_end.set()
+    await asyncio.wait([first, third, fourth], timeout=10)
+    assert begun == ["first", "third", "fourth"]
+    assert second.cancelled()
+
+
 async def test_what_a_task_was_entering_when_it_was_cancelled_is_left() -> None:
     entering, may_enter, left, threads = threading.Event(), threading.Event(), asyncio.Event(), set[int]()
     loop = asyncio.get_running_loop()

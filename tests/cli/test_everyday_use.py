@@ -1,13 +1,15 @@
-"""Small things of every day: mistyped commands, --out after a break, runs that died, short views."""
+"""Small things of every day: mistyped commands, --out after a break, runs that died, short views, narrow terminals."""
 
 import asyncio
 import json
+import os
 from pathlib import Path
 
 import docx
 import pexpect
 import pytest
 from lxml import html
+from rich.cells import cell_len
 
 from deep_research import api
 from deep_research.settings import Settings
@@ -79,6 +81,17 @@ def test_settings_as_json_by_group() -> None:
         "variable": "DEEP_RESEARCH_BUDGET_USD",
     }
     assert set(told("settings", "limits", "--json").json) == {"Limits"}
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("columns", [40, 80])
+def test_help_fits_the_terminal(columns: int) -> None:
+    # GNU readline tells the children of this process the size of its own terminal.
+    env = {"PATH": os.environ["PATH"]}  # noqa: TID251 - not COLUMNS
+    said = pexpect.run(f"{COMMAND} research --help", dimensions=(200, columns), timeout=30, env=env)
+    rows = said.decode().split("\r\n")
+    assert max(map(cell_len, rows)) <= columns
+    assert any(row.strip().startswith("130 ") for row in rows)
 
 
 @pytest.mark.process

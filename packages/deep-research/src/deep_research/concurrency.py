@@ -9,7 +9,7 @@ import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import partial
@@ -272,43 +272,72 @@ class Flights(Generic[_T]):
             task.exception()  # seen, also when every waiter has gone
 
 
+class _Place:
+    """The place in a backlog of what waits to be taken in; `size` is counted once it has been let in."""
+
+    def __init__(self, size: int) -> None:
+        self.size, self.is_counted = size, False
+        self._loop = asyncio.get_running_loop()
+        self.let_in: asyncio.Future[None] = self._loop.create_future()
+
+    def wake(self) -> None:
+        """Let its task go on, from whatever thread."""
+        with suppress(RuntimeError):  # its loop is closed
+            self._loop.call_soon_threadsafe(lambda: self.let_in.done() or self.let_in.set_result(None))
+
+
 class Backlog:
-    """Holds new work back while what was taken in and is not done is larger than `most`; for all threads and loops."""
+    """Holds new work back while what was taken in and is not done is larger than `most`; for all threads and loops.
+
+    Who asked first is let in first, and only as many are woken as there is room for.
+    """
 
     def __init__(self, most: int, expected: int) -> None:
         """Begin with nothing; `expected` is taken for the size of what is under way until something was measured."""
         self._most, self._expected, self._held = most, expected, 0
+        self._waiting: deque[_Place] = deque()
         self._lock = threading.Lock()
 
     @asynccontextmanager
     async def taken_in(self) -> AsyncIterator[Callable[[int], None]]:
         """Wait for room, and count what comes in until the block ends; gives what is to be told its size."""
-        while not (size := self._let_in()):  # noqa: ASYNC110 - room is made in other threads and loops
-            await asyncio.sleep(_LOOK_SECONDS)
-
-        def measured(found: int) -> None:
-            nonlocal size
-            self._count(found - size)
-            size = self._expected = found
-
+        place = _Place(self._expected)
+        self._count(0, place)
         try:
+            if not place.is_counted:
+                await place.let_in
+
+            def measured(found: int) -> None:
+                self._count(found - place.size)
+                place.size = self._expected = found
+
             yield measured
         finally:
-            self._count(-size)
+            self._leave(place)
 
-    def _let_in(self) -> int:
-        """Return what is counted of one that is let in; 0 where there is no room."""
-        with self._lock:
-            size = max(1, self._expected) if self._held <= self._most else 0
-            self._held += size
-            return size
-
-    def _count(self, more: int) -> None:
+    def _count(self, more: int, new: _Place | None = None) -> None:
+        """Count more or less, and let in those that there is room for then."""
         with self._lock:
             self._held += more
+            if new is not None:
+                self._waiting.append(new)
+            woken: list[_Place] = []
+            while self._waiting and self._held <= self._most:
+                place = self._waiting.popleft()
+                place.size, place.is_counted = self._expected, True
+                self._held += place.size
+                woken.append(place)
+        for place in woken:
+            if place is not new:
+                place.wake()
 
-
-_LOOK_SECONDS = 0.05
+    def _leave(self, place: _Place) -> None:
+        """Give up a place, be it let in or still waiting."""
+        with self._lock:
+            if not place.is_counted:
+                self._waiting.remove(place)
+                return
+        self._count(-place.size)
 
 
 class LoopThread:

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from deep_research.cli.wrapped_text import echo_wrapped
+from deep_research.cli.wrapped_text import HelpFormatter, echo_wrapped
 
 EXIT_CODES = """\b
 Exit codes:
@@ -113,6 +113,9 @@ class _Commands(click.Group):
                 )
             args = ["research", *args]
         return super().parse_args(ctx, args)
+
+
+click.Context.formatter_class = HelpFormatter
 
 
 @click.group(

@@ -1,5 +1,6 @@
 """Lines for a terminal, broken between words instead of within them."""
 
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
@@ -30,11 +31,39 @@ def rows_of(line: str, stream: TextIO) -> Iterator[str]:
     if not stream.isatty() or most <= width:
         yield line
         return
-    from rich.console import Console  # noqa: PLC0415 - only at a terminal
-    from rich.text import Text  # noqa: PLC0415
+    from rich.cells import cell_len  # noqa: PLC0415 - only at a terminal
+
+    from claimcheck.language import HAN, KANA  # noqa: PLC0415
 
     start = len(line) - len(line.lstrip(" "))
     indent = " " * min(start + 2, width // 4)
-    rows = Text(line[start:]).wrap(Console(width=width), max(_NARROWEST // 2, width - max(start, len(indent))))
-    for number, row in enumerate(rows):
-        yield (indent if number else line[:start]) + row.plain.rstrip()
+    row = line[:start]
+    # Chinese and Japanese may be broken between any two characters but before a mark.
+    for piece in re.findall(rf"[{HAN}{KANA}][，。、；：？！）」』》”]*|[^\s{HAN}{KANA}]+|\s+", line[start:]):
+        if cell_len(row) + cell_len(piece.rstrip()) > width and row.strip():
+            yield row.rstrip()
+            row = indent + piece.lstrip()
+        else:
+            row += piece
+    yield row.rstrip()
+
+
+_LIST_COLUMNS = 72
+"""Columns from which what is explained stands beside the explanation, not above it."""
+
+
+class HelpFormatter(click.HelpFormatter):
+    """Help that fits a terminal of any width; click's own takes at least 50 columns, and breaks no example."""
+
+    def __init__(self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None) -> None:
+        columns = shutil.get_terminal_size().columns
+        narrow = max(_NARROWEST, columns - 2) if width is None and columns < _LIST_COLUMNS else width
+        super().__init__(indent_increment, narrow, max_width)
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        """Write what is explained with its explanation, which has rows of its own on a narrow terminal."""
+        super().write_dl(rows, col_max if self.width >= _LIST_COLUMNS - 2 else 4, col_spacing)
+
+    def getvalue(self) -> str:
+        """Return the help, its examples and exit codes wrapped as well."""
+        return "\n".join(row for line in super().getvalue().split("\n") for row in rows_of(line, sys.stdout))

@@ -176,7 +176,9 @@ class _Page:
         facts += [phrase("published", self._language, date=reference.published)] if reference.published else []
         close = self._say("close")
         shown = [key for key in keys if key in self._report.passages]
-        passages = "".join(self._passage(key) if self._room > 0 else f'<p class="where">{escape(key)}</p>' for key in shown)
+        passages = "".join(
+            self._passage(key) if self._room > 0 else f'<p class="where">{escape(key)}</p>' for key in shown
+        )
         self._room -= len(passages)
         snapshot = (
             self._say("snapshot_of", date=source.retrieved_at[:16].replace("T", " "), sha=source.sha256)
