@@ -166,8 +166,10 @@ def is_run_id(text: str) -> bool:
 
 
 def dated_id(mark: str = "") -> str:
-    """Return an id for a run of this moment, which ends with a mark; without one no other run has it."""
-    return f"{datetime.now(UTC):%Y%m%d-%H%M%S-}{mark or secrets.token_hex(4)}"
+    """Return an id for a run of this moment (UTC), which ends with a mark; without one, random, no other run has it."""
+    now = datetime.now(UTC)
+    # Two runs of one request may be made within a second: both keep its mark, in their order.
+    return f"{now:%Y%m%d-%H%M%S-%f}-{mark}" if mark else f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
 
 
 def no_run(run_id: str) -> RunNotFound:
