@@ -161,6 +161,31 @@ def test_a_run_that_ends_worker_after_worker_is_given_up_and_no_other(
     assert ("died" in record.error) == (status == "failed")
 
 
+def test_a_run_at_which_workers_died_is_carried_out_alone(url: str, own_state: Path) -> None:
+    settings = Settings(model_provider="finder", workflow="quick")
+    runs = [api.start_run(QUESTION, settings, home=own_state) for _ in range(3)]
+    for run in runs:
+        run.enqueue()
+    with psycopg.connect(url, autocommit=True) as connection:
+        worker = connection.execute("INSERT INTO procrastinate_workers DEFAULT VALUES RETURNING id").fetchone()
+        assert worker
+
+        def fetched() -> str | None:
+            row = connection.execute(
+                "SELECT args->>'run_id' FROM deep_research.fetch_run(%s, 4, 20, 10, false)", worker
+            ).fetchone()
+            return row[0] if row else None
+
+        of = "UPDATE procrastinate_jobs SET {} WHERE args->>'run_id' = '{}'"
+        connection.execute(of.format("deaths = 3, priority = 1", runs[1].id).encode())
+        connection.execute(of.format("priority = 2", runs[0].id).encode())
+        assert [fetched(), fetched()] == [runs[0].id, None]
+        connection.execute(of.format("status = 'failed'", runs[0].id).encode())
+        assert [fetched(), fetched()] == [runs[1].id, None]
+        connection.execute(of.format("status = 'failed'", runs[1].id).encode())
+        assert fetched() == runs[2].id
+
+
 def test_owners_on_a_database_never_see_each_other(url: str, own_state: Path) -> None:
     run, tokens = save_run(owner_home(own_state, "anna")).run_id, AccessTokens(own_state)
     with serving(own_state, queued=True, require_tokens=True) as address:
