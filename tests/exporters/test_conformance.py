@@ -100,3 +100,12 @@ def test_the_table_of_evidence_has_a_row_for_each_statement_and_passage() -> Non
     assert (rows[0]["kind"], rows[0]["verdict"], rows[3]["where"]) == ("own", "own", "Alpha")
     assert rows[4]["problems"] == "Its manual forbids cold. (open)"
     assert "home/user" not in exported("csv").decode()
+
+
+def test_a_statement_of_many_passages_does_not_fill_a_table_with_itself() -> None:
+    given = make_input()
+    claim = given.report.claims[1].model_copy(update={"text": "word " * 20_000, "passages": ("s1p1", "s1p2") * 500})
+    report = given.report.model_copy(update={"claims": (claim,)})
+    made = registry.component("exporters", "csv")().export(given.model_copy(update={"report": report}))
+    assert made.decode().count("word " * 20_000) == 1
+    assert len(made) < 3_000_000

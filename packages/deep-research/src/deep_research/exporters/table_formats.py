@@ -27,11 +27,14 @@ _FORMULA = re.compile(
 _WIDTHS = {"title": 36, "where": 22, "reason": 28, "place": 32, "heading": 24, "problems": 40}
 _WIDTHS |= dict.fromkeys(("statement", "quote", "problem", "evidence"), 60)
 _WIDTHS |= dict.fromkeys(("passage", "old", "new"), 80)
-_USUAL_WIDTH, _LONGEST_CELL = 13, 32_767
+_USUAL_WIDTH, _LONGEST_CELL, _REPEATED = 13, 32_767, 1_000
 
 
 def rows_of(given: ExportInput) -> Sequence[tuple[Cell, ...]]:
-    """Return the rows in the order of the statements; one without a passage has a row too. None is ""."""
+    """Return the rows in the order of the statements; one without a passage has a row too. None is "".
+
+    A long statement stands whole in the first of its rows, and by its beginning in the others.
+    """
     report = given.report
     numbers = {reference.source: reference for reference in report.references}
     problems: dict[str, list[str]] = {}
@@ -52,6 +55,7 @@ def rows_of(given: ExportInput) -> Sequence[tuple[Cell, ...]]:
                 passage.page or "", passage.heading, passage.text, passage.start, passage.end,
                 source.sha256 if source else "",
             ))  # fmt: skip
+            said = tuple(part if len(part) <= _REPEATED else f"{part[:_REPEATED]}…" for part in said)
         if not found:
             rows.append((*said, *[""] * (len(COLUMNS) - len(said))))
     return rows
