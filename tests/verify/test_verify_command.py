@@ -54,7 +54,7 @@ def problems(report: dict[str, Any]) -> dict[str, str]:
 
 
 def test_without_a_model_code_finds_what_it_is_sure_of(
-    tmp_path: Path, web: tuple[FakeWeb, str], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, own_state: Path, web: tuple[FakeWeb, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     nearly = 'Its maker says "it runs without any oil, which makes it cheap to keep".'
     (tmp_path / "r.md").write_text(f"{markdown(web[1])}\n# More\n\n{nearly} {web[1]}/alpha\n", "utf-8")
@@ -76,6 +76,7 @@ def test_without_a_model_code_finds_what_it_is_sure_of(
     assert web[0].count("engines.test", "/alpha") == 1
     for claim in report["claims"]:
         assert claim["text"].split()[0] in report["report"][claim["start"] : claim["end"]]
+    assert command(["resume", list_runs(own_state)[0].run_id, "--quiet"]) == code  # as the command that began it
 
 
 @pytest.mark.parametrize("kind", ["html", "docx", "pdf"])

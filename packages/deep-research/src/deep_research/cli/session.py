@@ -165,7 +165,7 @@ class Session:
         if not self._is_set("as_json"):
             name = "" if self._is_set("quiet") else f"   (run {run.id})"
             echo_wrapped(f"Report: {path or run.report_path}{name}", err=True)
-        return code
+        return code_of_verification(report) if report.workflow == "verify" else code
 
     def _hand_over(self, made: FollowUp) -> int:
         """Hand the answer to a follow-up over; returns the exit code."""
@@ -187,6 +187,16 @@ class Session:
             for gap in outages(report.gaps):
                 echo_wrapped(explain(gap, "en"), err=True)
         return EXIT_OK if report is not None and report.answered else EXIT_NOTHING_FOUND
+
+
+def code_of_verification(report: Report) -> int:
+    """Return the exit code of `verify` for what it has found."""
+    counts = api.verdict_counts(report)
+    if not counts.cited:
+        return EXIT_NOTHING_FOUND
+    if counts.contradicted or counts.misleading:
+        return 2
+    return 1 if counts.unverified or any(p.outcome == "open" for p in report.problems) else EXIT_OK
 
 
 def print_estimate(settings: Settings, reports: Sequence[str] = (), *, revises: bool = False) -> None:

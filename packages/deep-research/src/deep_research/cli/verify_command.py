@@ -57,7 +57,7 @@ def verify_command(reports: tuple[str, ...], run_id: str | None, question: str, 
     that was interrupted.
     """
     from deep_research.cli.flags import output_file, settings_of, write_export  # noqa: PLC0415 - help stays fast
-    from deep_research.cli.session import Session, print_estimate  # noqa: PLC0415
+    from deep_research.cli.session import Session, code_of_verification, print_estimate  # noqa: PLC0415
     from deep_research.data import GivenReport  # noqa: PLC0415
 
     settings = settings_of(flags)
@@ -84,7 +84,11 @@ def verify_command(reports: tuple[str, ...], run_id: str | None, question: str, 
         echo_wrapped(f"Written: {write_export(run.export(flags['to']), out)}", err=True)
     elif fix:
         _write_fixed(report, out, shown=not flags["as_json"])
-    return _code_of(report, by_documents=bool(docs))
+    if not api.verdict_counts(report).cited:
+        why = "no statement cites a web address. For reports on files give --docs FOLDER."
+        why = "nothing in the given documents comes near a statement." if docs else why
+        echo_wrapped(f"Nothing was checked: {why}", err=True)
+    return code_of_verification(report)
 
 
 def _given(reports: tuple[str, ...], run_id: str | None, settings: "Settings") -> list[str]:
@@ -142,15 +146,3 @@ def _write_fixed(report: "Report", out: Path | None, *, shown: bool) -> None:
     elif shown:
         click.echo(report.report, nl=False)
     click.echo(report.diff, err=True)
-
-
-def _code_of(report: "Report", *, by_documents: bool) -> int:
-    counts = api.verdict_counts(report)
-    if not counts.cited:
-        why = "no statement cites a web address. For reports on files give --docs FOLDER."
-        why = "nothing in the given documents comes near a statement." if by_documents else why
-        echo_wrapped(f"Nothing was checked: {why}", err=True)
-        return 3
-    if counts.contradicted or counts.misleading:
-        return 2
-    return 1 if counts.unverified or any(p.outcome == "open" for p in report.problems) else 0
