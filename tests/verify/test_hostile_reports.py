@@ -130,6 +130,23 @@ def test_five_thousand_links_are_cut_at_a_limit_that_is_told(web: tuple[FakeWeb,
     assert [gap for gap in report.gaps if "4,700 further links were not opened" in gap.why]
 
 
+async def test_what_becomes_of_the_links_beyond_the_limit_is_logged_once() -> None:
+    links = " ".join(f"[{n}](http://127.0.0.1:9/{n})" for n in range(1_000))
+    logged = 0
+
+    def note(frame: Any, event: str, _about: object) -> None:
+        nonlocal logged
+        logged += event == "call" and frame.f_code.co_name == "report_gap"
+
+    sys.setprofile(note)
+    try:
+        report = await averify(f"# R\n\nThe engine is fast {links}.\n", model_provider="finder")
+    finally:
+        sys.setprofile(None)
+    assert [gap for gap in report.gaps if "700 further links were not opened" in gap.why]
+    assert 300 < logged < 320
+
+
 @pytest.mark.parametrize(
     ("text", "other"), [("x" * 500_001, ""), ("", ""), (" \n\t", ""), ("数5。" * 20_001, ""), ("数5。" * 10_001,) * 2]
 )

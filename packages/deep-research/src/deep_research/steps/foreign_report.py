@@ -113,8 +113,8 @@ async def _open_sources(ctx: RunContext, report: ForeignReport) -> tuple[dict[st
     for _, gap in lost[:MOST_SOURCES]:
         ctx.report_gap(gap)
     if count := max(0, len(wanted) - MOST_SOURCES):
-        left = gap_of("links", "links_left", source=PLACE, count=f"{count:,}", limit=str(MOST_SOURCES))
-        lost += [(r, ctx.report_gap(left)) for r in wanted[MOST_SOURCES:]]
+        left = ctx.report_gap(gap_of("links", "links_left", source=PLACE, count=f"{count:,}", limit=str(MOST_SOURCES)))
+        lost += [(r, left) for r in wanted[MOST_SOURCES:]]
     known, _ = await asyncio.to_thread(search.add_sources, ctx.library, [_unread(r.url, r.title) for r, _ in lost])
     sources.update(zip((r.key for r, _ in lost), known, strict=True))
     unread.update((source.id, gap.why) for source, (_, gap) in zip(known, lost, strict=True))
