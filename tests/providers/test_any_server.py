@@ -238,6 +238,42 @@ async def test_tools_in_text(server: str, said: str) -> None:
     assert roles == ["user", "assistant", "user"]
 
 
+NO_TOOL_MESSAGES = {
+    "compatible": "The toolConfig field must be defined when using toolUse and toolResult content blocks.",
+    "anthropic": "Bedrock doesn't support tool calling without `tools=` param specified. Pass `tools=` param.",
+}
+
+
+@pytest.mark.parametrize("server", NO_TOOL_MESSAGES)
+async def test_calls_are_words_where_a_gateway_takes_them_only_beside_tools(server: str) -> None:
+    def refuse(request: Request) -> HttpResponse | None:
+        marks = {"tool", "tool_calls", "tool_use"}
+        is_of_tools = any(
+            marks & {message["role"], *message, *kinds(message)} for message in request["body"]["messages"]
+        )
+        return refusal(NO_TOOL_MESSAGES[server]) if is_of_tools and "tools" not in request["body"] else None
+
+    def kinds(message: dict[str, Any]) -> set[str]:
+        return {block["type"] for block in message["content"]} if isinstance(message["content"], list) else set()
+
+    with PickyProvider(refuse, lambda _: "Rain.") as provider:
+        model = open_model(server, "m", base_url=f"{provider.base_url}{'/v1' if server == 'compatible' else ''}")
+        called = ToolCall(id="1", name="get_weather", arguments={"city": "Oslo"})
+        turns = (
+            ModelMessage(role="assistant", tool_calls=(called,)),
+            ModelMessage(role="tool", text="wet", tool_call_id="1"),
+        )
+        request = asking()
+        request = request.model_copy(update={"messages": (*request.messages, *turns)})
+        offering = request.model_copy(update={"tools": (WEATHER,)})
+        said = [(await model.complete(one)).text for one in (offering, request, request, offering)]
+        await model.close()
+    assert said == ["Rain."] * 4
+    assert [call.status for call in provider.calls] == [200, 400, 200, 200, 200]  # learnt once, and tools are kept
+    assert [bool(call.request["tools"]) for call in provider.calls] == [True, False, False, False, True]
+    assert "Result of get_weather" in provider.calls[2].request["prompt"]
+
+
 async def test_a_server_that_knows_tools_keeps_them_when_it_fails() -> None:
     replies = iter(["", "server_error", "server_error", "server_error", ""])
     with ScriptedProvider(

@@ -240,6 +240,8 @@ def test_suffix_of_text_does_not_hide_markdown():
         ("utf-16", "注意力机制"),
         ("utf-16-le", "Plain words in two bytes each."),
         ("gb18030", "大型语言模型在推理时需要大量的显存，因此人们研究量化和缓存的方法。"),
+        ("cp1250", "duże, ciężkie; żółw; mała łódź"),
+        ("cp850", "Der Motor ist größer und läuft schöner. Die Tür ist für Gäste. Öl fließt."),
         ("shift_jis", "これは日本語の文章です。文字コードを正しく判定できるかを確認します。"),
         ("euc_jp", "これは日本語の文章です。文字コードを正しく判定できるかを確認します。"),
         ("euc_kr", "이 문장은 한국어로 쓰였으며 인코딩을 올바르게 알아내야 한다."),

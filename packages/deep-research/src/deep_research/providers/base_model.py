@@ -18,7 +18,7 @@ from deep_research.providers.provider_failures import (
     meaning_of,
     translate,
 )
-from deep_research.providers.server_manner import CutPrompts, Manner, has_part, learnt_from, plainest
+from deep_research.providers.server_manner import TOOL_MESSAGES, CutPrompts, Manner, has_part, learnt_from, plainest
 from deep_research.providers.token_stream import call_on_wires, pass_on, streaming_to
 from deep_research.providers.tools_in_text import tools_in_text
 
@@ -93,7 +93,8 @@ class WiredModel:
                 return answer
 
     def _sent(self, request: ModelRequest, manner: Manner) -> Sent:
-        asked = tools_in_text(request) if request.tools and "tools" in manner.refused else request
+        in_text = manner.refused & ({"tools"} if request.tools else {"tools", TOOL_MESSAGES})
+        asked = tools_in_text(request) if in_text else request
         return Sent(self._body(asked, manner), self._wire.paths[manner.path])
 
     async def _answered(self, request: ModelRequest, sent: Sent, manner: Manner) -> ModelAnswer:
@@ -139,7 +140,9 @@ class WiredModel:
             return bool(path)
         learnt = learnt_from(failure, sent.body, self._manner, self.provider)
         # A parameter that was taken before is not refused by a server error; roles and tools are by a longer conversation.
-        taken = any(self._ended[name, 200] for name in learnt.refused - self._manner.refused - {"role", "tools"})
+        taken = any(
+            self._ended[name, 200] for name in learnt.refused - self._manner.refused - {"role", "tools", TOOL_MESSAGES}
+        )
         if failure.status < 500 or not taken:
             self._manner = learnt
         return True

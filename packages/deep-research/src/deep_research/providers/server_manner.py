@@ -30,11 +30,15 @@ _NEVER = frozenset({"model", "messages", "system", "options"})
 _KEPT = _NEVER | {"max_tokens", "max_completion_tokens"}
 """What cannot be left out, and what even the plainest request has."""
 _JSON = r"json[_ ]?(?:schema|object|mode)|structured[_ ]outputs?|grammar"
+_TOOLS = r"\btools?\b|tool[_ ]?(?:use|call|choice|config)|function[_ ]call|--enable-auto-tool-choice|--jinja|roles must alternate"
+TOOL_MESSAGES = "tool_messages"
+"""Calls and their results in a request that offers no tools: Bedrock and gateways to it refuse them."""
 _HINTS: Mapping[str, str] = {
     "response_format": _JSON,
     "output_config": _JSON,
     "tool_choice": r"tool choice|forced? (?:tool|function)",
-    "tools": r"\btools?\b|tool[_ ](?:use|call|choice)|function[_ ]call|--enable-auto-tool-choice|--jinja|roles must alternate",
+    "tools": _TOOLS,
+    TOOL_MESSAGES: _TOOLS,
     "role": r"(?:system|developer)\W{0,3}(?:role|message|prompt)|role\W.{0,40}(?:system|developer)|roles must alternate",
     "stream": r"streaming",
     "think": r"thinking",
@@ -45,6 +49,8 @@ _HINTS: Mapping[str, str] = {
     "max_completion_tokens": r"max[_ ]?\w* ?tokens",
 }
 """Words that mean a parameter where its name does not occur."""
+_PARTS = ("role", "cache_control", TOOL_MESSAGES)
+"""What is learnt about beside parameters; see `has_part`."""
 _WHOLE = "whole"
 """The refusal of an answer in one piece."""
 
@@ -124,16 +130,14 @@ def learnt_from(failure: WireFailure, body: Mapping[str, Any], manner: Manner, p
 
 def plainest(body: Mapping[str, Any], manner: Manner) -> Manner:
     """Return the manner in which `body` would have words of the user alone."""
-    return manner.refusing(
-        frozenset(body) - _KEPT | {name for name in ("role", "cache_control") if has_part(body, name)}
-    )
+    return manner.refusing(frozenset(body) - _KEPT | {name for name in _PARTS if has_part(body, name)})
 
 
 def _refused(said: str, body: Mapping[str, Any]) -> frozenset[str]:
     """Return the parameter of `body` that an error is about: the first that it names, else the first that it hints at."""
     if "stream" not in body and re.search(r"\bstream(?:ing)?\b", said):
         return frozenset({_WHOLE})
-    names = [name for name in (*body, "role", "cache_control") if name not in _NEVER and has_part(body, name)]
+    names = [name for name in (*body, *_PARTS) if name not in _NEVER and has_part(body, name)]
     own = {name: rf"\b{name}\b" for name in names if name != "role"}  # each message has a role
     for patterns in (own, _HINTS):
         places = {name: re.search(patterns[name], said, re.IGNORECASE) for name in names if name in patterns}
@@ -149,12 +153,21 @@ def _refused(said: str, body: Mapping[str, Any]) -> frozenset[str]:
 
 
 def has_part(body: Mapping[str, Any], name: str) -> bool:
-    """Return whether a request has a parameter, a role of the system ("role"), or what it marks for a cache."""
+    """Return whether a request has a parameter, a role of the system ("role"), what it marks for a cache, or TOOL_MESSAGES."""
     if name == "role":
         return any(message.get("role") == "system" for message in body["messages"])
     if name == "cache_control":
         return '"cache_control"' in json.dumps(body)
+    if name == TOOL_MESSAGES:
+        return "tools" not in body and any(map(_is_of_tools, body["messages"]))
     return name in body
+
+
+def _is_of_tools(message: Mapping[str, Any]) -> bool:
+    content = message.get("content")
+    blocks = content if isinstance(content, list) else []
+    types = {block.get("type") for block in blocks}
+    return bool(message.get("tool_calls") or message["role"] == "tool" or types & {"tool_use", "tool_result"})
 
 
 _LEAST_NEW, _SHARE = 1_000, 0.4

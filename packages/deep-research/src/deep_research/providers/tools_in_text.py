@@ -20,17 +20,17 @@ _LISTS, _MOST_BROKEN = ("tool_calls", "tools", "calls", "function_calls"), 1_000
 
 
 def tools_in_text(request: ModelRequest) -> ModelRequest:
-    """Return a request whose tools, calls and results are words; roles alternate behind the system message."""
+    """Return a request whose tools (if any), calls and results are words; roles alternate behind the system message."""
     names = {call.id: call.name for message in request.messages for call in message.tool_calls}
     tools = (f"- {t.name}: {t.description} {json.dumps(t.parameters, ensure_ascii=False)}" for t in request.tools)
     asked = ModelMessage(role="system", text=_ASKED.format(tools="\n".join(tools)))
     messages: list[ModelMessage] = []
-    for message in [*request.messages[:1], asked, *request.messages[1:]]:
+    for message in [*request.messages[:1], *([asked] if request.tools else []), *request.messages[1:]]:
         plain = _plain(message, names)
         if messages and messages[-1].role == plain.role:
             plain = plain.model_copy(update={"text": f"{messages.pop().text}\n\n{plain.text}"})
         messages.append(plain)
-    if messages[0].role != "system":
+    if request.tools and messages[0].role != "system":
         messages = [messages[1], messages[0], *messages[2:]]
     return request.model_copy(update={"messages": tuple(messages), "tools": ()})
 

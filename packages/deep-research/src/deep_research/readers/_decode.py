@@ -15,6 +15,7 @@ _COMMON_HAN = frozenset("".join(words("script.common_signs")))
 _CANDIDATES = ("gb18030", "cp932", "euc_jp", "cp949", "big5hkscs")
 _KANA_RE = re.compile(f"[{KANA}]")
 _HALF_KANA = re.compile("[\uff66-\uff9f]")
+_ALONE = re.compile(r"(?<![^\x00-\x7f])[^\x00-\x7f](?![^\x00-\x7f])")
 
 
 def decode(data: bytes, *, declared: str = "") -> str:
@@ -80,6 +81,10 @@ def _ordinary(sample: bytes, encoding: str) -> float:
     text = sample.decode(encoding, "replace")
     letters = [char for char in text if char > "\x7f"]
     if not letters or text.count("\ufffd") > 1 + len(letters) // 200:
+        return 0.0
+    if (
+        len(_ALONE.findall(text)) > len(letters) / 2
+    ):  # within words of ASCII: accented letters, taken for halves of signs
         return 0.0
     common = sum(char in _COMMON_HAN for char in letters)
     if encoding in ("cp932", "euc_jp"):
