@@ -103,15 +103,19 @@ def test_nothing_of_a_bundle_says_where_anything_is_written_read_sent_started_or
 def test_resuming_an_imported_run_writes_to_no_file_of_the_user(good: Path, tmp_path: Path) -> None:
     victim = tmp_path / "precious"
     victim.write_text("PRECIOUS")
-    bundle = _changed(good, tmp_path / "b.zip", lambda members: _edit(members, "run.json", out=str(victim)))
+    other = {"out": str(victim), "question": "Which kinds of boats are there?"}
+    bundle = _changed(good, tmp_path / "b.zip", lambda members: _edit(members, "run.json", **other))
     imported = CliRunner().invoke(cli, ["import", str(bundle)])
     assert imported.exit_code == 0, imported.output
     assert "Left out" in imported.stderr
     assert "out" in imported.stderr
     run_id = api.list_runs()[0].run_id
+    report = Path(api.open_run(run_id).report_path)
+    before = report.read_bytes()
     resumed = CliRunner().invoke(cli, ["resume", run_id])
     assert resumed.exit_code == 0, resumed.output
     assert victim.read_text() == "PRECIOUS"
+    assert report.read_bytes() == before  # it is shown, and nothing is done again
 
 
 def test_the_users_own_settings_hold_for_an_imported_run(good: Path, own_state: Path) -> None:

@@ -73,7 +73,8 @@ def clean_question(question: str) -> str:
 
 async def resume_run(store: RunStore, environment: RunEnvironment) -> Report:
     """Do a run, or what is left of it, and return its report. Raises what `Run.carry_out` does."""
-    store.load()
+    if store.load().status == "finished" and store.has_report():  # one from a bundle has no checkpoint that says so
+        return store.load_result()
     async with held_beside(store.held()):
         return await carry_out(task_of(store), environment)
 
