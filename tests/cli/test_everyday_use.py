@@ -18,26 +18,6 @@ from tests.cli.terminal import COMMAND, call, told
 from tests.runs.running import engines
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant"), [("lst", "list"), ("aks", "ask"), ("shwo", "show"), ("setings", "settings")]
-)
-def test_a_mistyped_command_is_not_researched(typed: str, meant: str, own_state: Path) -> None:
-    said = told(typed)
-    assert said.code == 2
-    assert f"deep-research {meant}" in said.err
-    assert not (own_state / "runs").exists()
-
-
-@pytest.mark.parametrize("typed", ["help", "help ask", "--versoin"])
-def test_a_call_for_help_is_not_researched(typed: str, own_state: Path) -> None:
-    said = told(*typed.split())
-    assert (said.code, "--version" in said.out + said.err or "Usage: deep-research ask" in said.out) == (
-        2 if typed == "--versoin" else 0,
-        True,
-    )
-    assert not (own_state / "runs").exists()
-
-
 def test_out_is_remembered_by_resume(tmp_path: Path) -> None:
     target = tmp_path / "report.md"
     asked = told("blockchain", "--out", str(target))

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from deep_research import export
 from deep_research.data import Report
 from deep_research.errors import ConfigError, RunNotFound
 from tests.cli.terminal import Said, told
 from tests.house.documents import DOCS
-from tests.house.schema import violations
 from tests.support.made_reports import make_report, save_run
 
 
@@ -47,7 +47,7 @@ def test_a_report_of_a_run_is_exported_with_the_context_of_its_passages(ran: Ran
     assert "The Alpha engine was built in 1999" in page
     exported = json.loads(export(ran.report.run_id, "json", home=ran.home))
     schema = json.loads((DOCS / "result.schema.json").read_text("utf-8"))
-    assert violations(exported, schema, schema) == []
+    Draft202012Validator(schema).validate(exported)
     assert exported["run_id"] == ran.report.run_id
 
 

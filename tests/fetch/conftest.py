@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
+from deep_research.errors import SourceError
 from deep_research.fetch.addresses import KnownAddresses
 from deep_research.fetch.page_fetcher import Fetcher
 from deep_research.fetch.web import Web, WebOptions
@@ -16,6 +17,13 @@ class Everything(KnownAddresses):
 
     def check(self, address: object) -> None:
         return
+
+
+async def why_not(fetcher: Fetcher, url: str, kind: type[SourceError]) -> str | None:
+    """Return the reason for which a page is not opened; the error is one of `kind`."""
+    with pytest.raises(kind) as caught:
+        await fetcher.fetch(url)
+    return caught.value.reason
 
 
 @pytest.fixture

@@ -180,13 +180,15 @@ async def test_a_redirect_of_an_api_cannot_lead_inside(internet, api):
         await api.request("GET", API)
 
 
-async def test_a_base_address_of_the_settings_may_be_internal(internet, make_web):
+async def test_a_base_address_of_the_settings_may_be_internal_and_opens_no_page(internet, make_web, make_fetcher):
     internet.dns.set("searx.intranet", "10.0.0.9")
-    internet.site("searx.intranet").on("/search", answers.json_answer([]))
-    api = make_web(WebOptions(base_addresses=("http://searx.intranet:8888/",))).api
-    assert (await api.request("GET", "http://searx.intranet:8888/search")).status == 200
+    internet.site("searx.intranet").on("/search", answers.json_answer({}))
+    web = make_web(WebOptions(base_addresses=("http://searx.intranet:8888/",)))
+    assert (await web.api.request("GET", "http://searx.intranet:8888/search")).status == 200
     with pytest.raises(Blocked):
-        await api.request("GET", "http://searx.intranet:9999/search")
+        await web.api.request("GET", "http://searx.intranet:9999/search")
+    with pytest.raises(Blocked):
+        await make_fetcher(web=web).fetch("http://searx.intranet:8888/search")
 
 
 async def test_sizes_and_hosts(internet, make_web, clock):

@@ -9,7 +9,7 @@ from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Un
 from deep_research.fetch.fetch_policies import FetchLimits
 from deep_research.fetch.page_fetcher import FetchOptions
 from deep_research.fetch.web import WebOptions
-from tests.fetch.conftest import Everything
+from tests.fetch.conftest import Everything, why_not
 from tests.support import web_answers as answers
 
 A_MEGABYTE = FetchLimits(max_bytes=1_000_000)
@@ -54,6 +54,7 @@ async def test_ends_of_an_exchange(internet, make_fetcher, answer, limits, kind,
     assert caught.value.reason == rule
     advice = " at most 1,000,000 bytes are read. To have http://big.test/x read, download it and name it with --docs."
     assert caught.value.message.endswith(advice) == (rule == "size")
+    assert internet.count("big.test", "/x") <= 1 or rule == "connection", "who is too slow is not asked again"
 
 
 async def test_a_server_that_drips_is_left_by_its_pace(internet, make_web, clock):
@@ -67,9 +68,7 @@ async def test_a_server_that_drips_is_left_by_its_pace(internet, make_web, clock
     drip = answers.WebAnswer(headers={"content-type": "text/html"}, chunks=piece_and_tick, pause=0.001)
     internet.site("slow.test").on("/", drip)
     web = make_web(options(FetchLimits(min_bytes_per_second=200, slow_after_seconds=5.0)))
-    with pytest.raises(Unreachable) as caught:
-        await web.fetcher(Everything()).fetch("http://slow.test/")
-    assert caught.value.reason == "pace"
+    assert await why_not(web.fetcher(Everything()), "http://slow.test/", Unreachable) == "pace"
 
 
 async def test_a_bomb_is_not_unpacked_beyond_the_limit(internet, make_web):
@@ -81,24 +80,23 @@ async def test_a_bomb_is_not_unpacked_beyond_the_limit(internet, make_web):
     assert web.pages.bytes_read < 500_000
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
-async def test_packed_bodies_are_unpacked(internet, make_fetcher, encoding):
-    text = "<p>" + "word " * 100_000
-    internet.site("packed.test").on("/", answers.packed(text.encode(), encoding=encoding))
-    page = await make_fetcher(options(A_MEGABYTE)).fetch("http://packed.test/")
-    assert page.body.decode() == text
+LONG = b"<p>" + b"word " * 100_000
+BARE = zlib.compressobj(wbits=-15)
 
 
-async def test_bare_deflate_and_joined_gzip_members(internet, make_fetcher):
-    bare = zlib.compressobj(wbits=-15)
-    body = bare.compress(b"bare deflate") + bare.flush()
-    internet.site("p.test").on("/bare", answers.page(body, content_encoding="deflate"))
-    internet.site("p.test").on(
-        "/two", answers.page(gzip.compress(b"one ") + gzip.compress(b"two"), content_encoding="gzip")
-    )
-    fetcher = make_fetcher()
-    assert (await fetcher.fetch("http://p.test/bare")).body == b"bare deflate"
-    assert (await fetcher.fetch("http://p.test/two")).body == b"one two"
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (answers.packed(LONG, encoding="gzip"), LONG),
+        (answers.packed(LONG, encoding="deflate"), LONG),
+        (answers.page(BARE.compress(b"bare") + BARE.flush(), content_encoding="deflate"), b"bare"),
+        (answers.page(gzip.compress(b"one ") + gzip.compress(b"two"), content_encoding="gzip"), b"one two"),
+    ],
+    ids=["gzip", "deflate", "bare deflate", "joined members"],
+)
+async def test_packed_bodies_are_unpacked(internet, make_fetcher, answer, text):
+    internet.site("packed.test").on("/", answer)
+    assert (await make_fetcher(options(A_MEGABYTE)).fetch("http://packed.test/")).body == text
 
 
 @pytest.mark.parametrize(
@@ -126,9 +124,7 @@ async def test_an_error_page_without_end_is_only_an_error(internet, make_fetcher
 
 async def test_a_host_that_does_not_exist(internet, make_fetcher):
     internet.dns.remove("gone.test")
-    with pytest.raises(NotFound) as caught:
-        await make_fetcher().fetch("http://gone.test/")
-    assert caught.value.reason == "dns"
+    assert await why_not(make_fetcher(), "http://gone.test/", NotFound) == "dns"
 
 
 async def test_the_next_ip_address_is_tried(internet, make_fetcher):

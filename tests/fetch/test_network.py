@@ -5,6 +5,7 @@ import inspect
 import socket
 import ssl
 import threading
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,10 @@ from deep_research.fetch.address_guard import Guard
 from deep_research.fetch.addresses import parse_address
 from deep_research.fetch.fetch_policies import FetchLimits
 from deep_research.fetch.guarded_network import GuardedNetwork, system_dial, system_resolve
-from deep_research.fetch.page_fetcher import FetchOptions
+from deep_research.fetch.page_fetcher import Fetcher, FetchOptions
 from deep_research.fetch.transport import _HTTPCORE_ERRORS, Transport, translate, user_agent
 from deep_research.fetch.web import Web, WebOptions
 from deep_research.protocol.http_semantics import OWN_AUTHORITY
-from tests.fetch.conftest import Everything
 from tests.support import web_answers as answers
 from tests.support.closing_server import closing_server
 from tests.support.dns import FakeDns
@@ -75,24 +75,20 @@ def _untrusted(folder: Path, signer: str) -> ssl.SSLContext:
     ],
 )
 async def test_a_certificate_that_is_not_trusted_is_said_to_be_that(
-    tmp_path: Path, robots: bool, signer: str, why: str
+    make_fetcher: Callable[..., Fetcher], tmp_path: Path, robots: bool, signer: str, why: str
 ):
     tls = _untrusted(tmp_path, signer)
-    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0, ssl=tls)
-    host = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    web = Web(WebOptions(allowed_internal_hosts=(host,), fetch=FetchOptions(obey_robots=robots)))
-    fetcher = web.fetcher(Everything())
-    with pytest.raises(Unreachable) as caught:
-        await fetcher.fetch(f"https://{host}/page")
+    async with await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0, ssl=tls) as server:
+        host = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        web = Web(WebOptions(allowed_internal_hosts=(host,), fetch=FetchOptions(obey_robots=robots)))
+        with pytest.raises(Unreachable) as caught:
+            await make_fetcher(web=web).fetch(f"https://{host}/page")
+        await web.close()
     assert (caught.value.reason, caught.value.url) == ("tls", f"https://{host}/page")
     assert caught.value.message == (
         f"The certificate of {host} is not to be trusted {why} "
         f"To have https://{host}/page read, download it and name it with --docs."
     )
-    await fetcher.close()
-    await web.close()
-    server.close()
-    await server.wait_closed()
 
 
 async def test_one_connection_serves_several_requests_and_its_name_is_looked_up_once(internet):

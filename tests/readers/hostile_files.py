@@ -1,12 +1,10 @@
 """Files that were made to crash, hang or swell their reader; `python -m tests.readers.hostile_files` tries them all."""
 
 import gzip
-import io
 import json
 import resource
 import sys
 import time
-import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -15,7 +13,7 @@ from typing import NamedTuple
 from deep_research.errors import Unreadable
 from deep_research.isolated_reading import RejectedDocuments, read_bytes
 from deep_research.registry import reader_for
-from tests.readers.made_files import open_document
+from tests.readers.made_files import epub, open_document, zipped
 
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _RELS = "http://schemas.openxmlformats.org/package/2006/relationships"
@@ -24,31 +22,35 @@ _TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
 _MAIN = "application/vnd.openxmlformats-officedocument."
 
 
-def _zipped(parts: dict[str, str | bytes]) -> bytes:
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as container:
-        for name, content in parts.items():
-            container.writestr(name, content)
-    return target.getvalue()
-
-
-def _office(main: str, kind: str, body: str | bytes, **more: str | bytes) -> bytes:
-    """Return an office file whose main part is `body`."""
-    return _zipped({
+def _office(kinds: dict[str, str], parts: dict[str, str | bytes]) -> bytes:
+    """Return an office file of these parts, of which the first is its main one; `kinds` are those of parts by name."""
+    listed = "".join(f'<Override PartName="/{n}" ContentType="{_MAIN}{kind}+xml"/>' for n, kind in kinds.items())
+    return zipped({
         "[Content_Types].xml": f'<Types xmlns="{_TYPES}"><Default Extension="rels" ContentType='
         '"application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType='
-        f'"application/xml"/><Override PartName="/{main}" ContentType="{_MAIN}{kind}.main+xml"/></Types>',
-        "_rels/.rels": f'<Relationships xmlns="{_RELS}"><Relationship Id="r1" Type="{_OFFICE}/officeDocument" '
-        f'Target="{main}"/></Relationships>',
-        main: body,
-        **more,
+        f'"application/xml"/>{listed}</Types>',
+        "_rels/.rels": _relations(officeDocument=next(iter(parts))),
+        **parts,
     })  # fmt: skip
+
+
+def _relations(**targets: str) -> str:
+    """Return the part that names others by the kinds of relation, as r1, r2 and so on."""
+    listed = "".join(
+        f'<Relationship Id="r{number}" Type="{_OFFICE}/{kind}" Target="{target}"/>'
+        for number, (kind, target) in enumerate(targets.items(), 1)
+    )
+    return f'<Relationships xmlns="{_RELS}">{listed}</Relationships>'
 
 
 def docx(inner: str, *, head: str = "") -> bytes:
     """Return a Word document with this body."""
     body = f"{head}<w:document {_W}><w:body>{inner}</w:body></w:document>"
-    return _office("word/document.xml", "wordprocessingml.document", body)
+    return _word(body)
+
+
+def _word(body: str | bytes) -> bytes:
+    return _office({"word/document.xml": "wordprocessingml.document.main"}, {"word/document.xml": body})
 
 
 def xlsx(rows: str, *, strings: str = "", sheets: int = 1) -> bytes:
@@ -57,30 +59,16 @@ def xlsx(rows: str, *, strings: str = "", sheets: int = 1) -> bytes:
     listed = "".join(f'<sheet name="S{n}" sheetId="{n}" r:id="r1"/>' for n in range(1, sheets + 1))
     book = f'<workbook xmlns="{main}" xmlns:r="{_OFFICE}"><sheets>{listed}</sheets></workbook>'
     return _office(
-        "xl/workbook.xml",
-        "spreadsheetml.sheet",
-        book,
-        **{
-            "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{_RELS}"><Relationship Id="r1" '
-            f'Type="{_OFFICE}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="r2" '
-            f'Type="{_OFFICE}/sharedStrings" Target="sharedStrings.xml"/></Relationships>',
+        {"xl/workbook.xml": "spreadsheetml.sheet.main"},
+        {
+            "xl/workbook.xml": book,
+            "xl/_rels/workbook.xml.rels": _relations(
+                worksheet="worksheets/sheet1.xml", sharedStrings="sharedStrings.xml"
+            ),
             "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{main}"><sheetData>{rows}</sheetData></worksheet>',
             "xl/sharedStrings.xml": f'<sst xmlns="{main}">{strings}</sst>',
         },
     )
-
-
-def epub(spine: str, chapter: str | bytes, *, head: str = "") -> bytes:
-    """Return a book of one chapter, with this spine."""
-    return _zipped({
-        "mimetype": "application/epub+zip",
-        "META-INF/container.xml": '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
-        '<rootfile full-path="b.opf" media-type="application/oebps-package+xml"/></rootfiles></container>',
-        "b.opf": f'{head}<package xmlns="http://www.idpf.org/2007/opf" version="3.0"><metadata '
-        'xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>Hostile</dc:title></metadata><manifest>'
-        f'<item id="c" href="c.xhtml" media-type="application/xhtml+xml"/></manifest><spine>{spine}</spine></package>',
-        "c.xhtml": chapter,
-    })  # fmt: skip
 
 
 def pptx(tree: str) -> bytes:
@@ -88,20 +76,15 @@ def pptx(tree: str) -> bytes:
     p = 'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" xmlns:r="' + _OFFICE + '"'
     a = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
     slides = '<p:sldIdLst><p:sldId id="256" r:id="r1"/></p:sldIdLst>'
-    return _zipped({
-        "[Content_Types].xml": f'<Types xmlns="{_TYPES}"><Default Extension="rels" ContentType='
-        '"application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType='
-        f'"application/xml"/><Override PartName="/ppt/presentation.xml" ContentType="{_MAIN}presentationml.'
-        f'presentation.main+xml"/><Override PartName="/ppt/slides/slide1.xml" ContentType="{_MAIN}presentationml.'
-        'slide+xml"/></Types>',
-        "_rels/.rels": f'<Relationships xmlns="{_RELS}"><Relationship Id="r1" Type="{_OFFICE}/officeDocument" '
-        'Target="ppt/presentation.xml"/></Relationships>',
-        "ppt/presentation.xml": f"<p:presentation {p}>{slides}</p:presentation>",
-        "ppt/_rels/presentation.xml.rels": f'<Relationships xmlns="{_RELS}"><Relationship Id="r1" '
-        f'Type="{_OFFICE}/slide" Target="slides/slide1.xml"/></Relationships>',
-        "ppt/slides/slide1.xml": f"<p:sld {p} {a}><p:cSld><p:spTree><p:nvGrpSpPr/><p:grpSpPr/>{tree}</p:spTree>"
-        "</p:cSld></p:sld>",
-    })  # fmt: skip
+    shown = f"<p:cSld><p:spTree><p:nvGrpSpPr/><p:grpSpPr/>{tree}</p:spTree></p:cSld>"
+    main, slide = "ppt/presentation.xml", "ppt/slides/slide1.xml"
+    kinds = {main: "presentationml.presentation.main", slide: "presentationml.slide"}
+    parts: dict[str, str | bytes] = {
+        main: f"<p:presentation {p}>{slides}</p:presentation>",
+        "ppt/_rels/presentation.xml.rels": _relations(slide="slides/slide1.xml"),
+        slide: f"<p:sld {p} {a}>{shown}</p:sld>",
+    }
+    return _office(kinds, parts)
 
 
 def zeros(size: int) -> bytes:
@@ -206,7 +189,7 @@ def _office_files() -> Iterator[tuple[str, Callable[[], bytes]]]:
     yield "long.docx", lambda: docx(f"<w:p><w:r><w:t>{'word ' * 12_000_000}</w:t></w:r></w:p>")
     level = '<w:pPr><w:numPr><w:ilvl w:val="2000000000"/><w:numId w:val="1"/></w:numPr></w:pPr>'
     yield "level.docx", lambda: docx(f"<w:p>{level}<w:r><w:t>An item of a list.</w:t></w:r></w:p>")
-    yield "bomb.docx", lambda: _office("word/document.xml", "wordprocessingml.document", b" " * 190_000_000)
+    yield "bomb.docx", lambda: _word(b" " * 190_000_000)
     cell = '<c r="A{row}" t="inlineStr"><is><t>A value</t></is></c>'
     yield "row.xlsx", lambda: xlsx(f'<row r="2000000000">{cell.format(row=2_000_000_000)}</row>')
     yield (
@@ -236,15 +219,18 @@ def _office_files() -> Iterator[tuple[str, Callable[[], bytes]]]:
 
 
 def _books() -> Iterator[tuple[str, Callable[[], bytes]]]:
-    item = '<itemref idref="c"/>'
     page = "<html><body><p>A sentence of a chapter in a book.</p></body></html>"
-    yield "spine.epub", lambda: epub(item * 20_000, page)
-    yield "long-spine.epub", lambda: epub(item * 20_000, page.replace("<p>", "<p>" + "A long chapter. " * 5_000))
-    yield "deep.epub", lambda: epub(item, "<html><body>" + "<div>" * 300_000)
-    yield "bomb.epub", lambda: epub(item, b"<html><body><p>" + b"word " * 12_000_000)
-    yield "elements.epub", lambda: epub(item, b"<html><body>" + b"<p>a</p>" * 7_000_000)
-    yield "laughs.epub", lambda: epub(item, page, head=_LAUGHS)
-    yield "outside.epub", lambda: epub(item, _OUTSIDE + "<html><body><p>&x;</p></body></html>")
+
+    def book(chapter: str | bytes, *, times: int = 1, head: str = "") -> bytes:
+        return epub({"c.xhtml": chapter}, times=times, head=head)
+
+    yield "spine.epub", lambda: book(page, times=20_000)
+    yield "long-spine.epub", lambda: book(page.replace("<p>", "<p>" + "A long chapter. " * 5_000), times=20_000)
+    yield "deep.epub", lambda: book("<html><body>" + "<div>" * 300_000)
+    yield "bomb.epub", lambda: book(b"<html><body><p>" + b"word " * 12_000_000)
+    yield "elements.epub", lambda: book(b"<html><body>" + b"<p>a</p>" * 7_000_000)
+    yield "laughs.epub", lambda: book(page, head=_LAUGHS)
+    yield "outside.epub", lambda: book(_OUTSIDE + "<html><body><p>&x;</p></body></html>")
 
 
 def _pages() -> Iterator[tuple[str, Callable[[], bytes]]]:
@@ -312,7 +298,7 @@ def _packed() -> Iterator[tuple[str, Callable[[], bytes]]]:
 
 def _more() -> Iterator[tuple[str, Callable[[], bytes]]]:
     """Yield mail, OpenDocument, RTF, Org, LaTeX, notebooks and code."""
-    yield "bomb.odt", lambda: _zipped({"content.xml": b"0" * 300_000_000})
+    yield "bomb.odt", lambda: zipped({"content.xml": b"0" * 300_000_000})
     yield "tags.odt", lambda: open_document("text", "<text:p>x</text:p>" * 3_000_000)
     yield "deep.odt", lambda: open_document("text", "<text:span>" * 100_000)
     yield "nested.eml", lambda: b"Subject: s\nContent-Type: message/rfc822\n\n" * 400 + b"Subject: deep\n\nbody\n"

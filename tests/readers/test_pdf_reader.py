@@ -1,3 +1,6 @@
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 
 from deep_research.data import Document
@@ -9,8 +12,8 @@ from tests.readers.pdf_files import DRAWING, Text, make_pdf
 WIDE = "This line of running text is about as wide as the page allows it to be"
 
 
-def read(*pages: list[str | Text], info: str = "") -> Document:
-    return PdfReader().read(make_pdf(pages, info=info), name="paper.pdf")
+def read(*pages: Sequence[str | Text], **made: Any) -> Document:
+    return PdfReader().read(make_pdf(pages, **made), name="paper.pdf")
 
 
 def test_lines_become_paragraphs_and_hyphens_go():
@@ -21,7 +24,7 @@ def test_lines_become_paragraphs_and_hyphens_go():
 def test_what_stands_apart_behind_a_short_line_without_a_stop_is_a_paragraph_of_its_own():
     lines = ["Alpha turns at 3,000 rpm.", "Source: Alpha page", "Beta weighs 85 kg.", "Source: Beta page"]
     placed = [(WIDE, 45, 960, 16), *((line, 45, 904 - 36 * number, 16) for number, line in enumerate(lines))]
-    document = PdfReader().read(make_pdf([placed], scale=0.75), name="printed.pdf")
+    document = read(placed, scale=0.75)
     assert document.text.split("\n\n") == [WIDE, *lines]
 
 
@@ -31,7 +34,7 @@ def test_words_lead_where_their_link_does_also_across_lines():
     areas = (("71 757 300 771", report), ("72 743 124 757", report), ("126 743 230 757", number))
     areas = (*areas, ("72 729 94 743", third))
     out = (("72 743 500 757", "file:///etc/passwd"), ("72 100 500 900", "http://a.test/page"))
-    document = PdfReader().read(make_pdf([lines, ["Other."]], links=(*out, *areas)), name="paper.pdf")
+    document = read(lines, ["Other."], links=(*out, *areas))
     first, heading = document.text.split("\n\n")
     assert (first, heading) == (" ".join(lines), "Other.")
     linked = [(document.text[link.start : link.end], link.address) for link in document.links]
@@ -64,7 +67,7 @@ def test_the_entries_of_an_outline_are_the_headings_and_nothing_is_guessed() -> 
     ]  # fmt: skip
     second: list[str | Text] = [("Ways", 72, 760, 11), (f"{WIDE} there.", 72, 720, 11), (f"{WIDE} back.", 72, 660, 11)]
     outline = [("The long way to the sea", 0, 774.0), ("Ways", 1, 774.0), ("In a picture", 1, 680.0)]
-    document = PdfReader().read(make_pdf([first, second], outline=outline), name="a.pdf")
+    document = read(first, second, outline=outline)
     assert [heading.title for heading in document.headings] == [
         "2.1 The long way to the sea",
         "Ways",
@@ -72,7 +75,7 @@ def test_the_entries_of_an_outline_are_the_headings_and_nothing_is_guessed() -> 
     ]
     assert document.text.count("The long way") == 1
     assert document.text.index("there.") < document.text.index("In a picture") < document.text.index("back.")
-    guessed = PdfReader().read(make_pdf([first, second]), name="a.pdf")
+    guessed = read(first, second)
     assert "Printed from a browser" in [heading.title for heading in guessed.headings]
 
 
@@ -82,7 +85,7 @@ def test_the_end_of_the_text_above_is_no_part_of_a_heading() -> None:
         ("6.1 Neap", 72, 700, 11), (f"{WIDE}.", 72, 680, 11), (f"{WIDE} too.", 72, 660, 11), ("6.2 Spring", 72, 640, 11),
     ]  # fmt: skip
     outline = [("Tides", 0, 790.0), ("Neap", 0, 712.0), ("Spring", 0, 652.0)]
-    document = PdfReader().read(make_pdf([page], outline=outline), name="a.pdf")
+    document = read(page, outline=outline)
     assert [heading.title for heading in document.headings] == ["Chapter VI Tides", "6.1 Neap", "6.2 Spring"]
     assert "goes with tides." in document.text
 
@@ -124,17 +127,19 @@ def test_what_a_browser_prints_around_each_page_is_dropped(count: int) -> None:
     )
 
 
-def test_bullets_are_items():
-    assert read(["\u2022 first point", "\u2022 second point"]).text == "- first point\n- second point"
-
-
-def test_lines_of_a_table_of_contents_are_dropped():
-    assert read(["1 Introduction . . . . . . . . . . . 3", f"{WIDE}."]).text == f"{WIDE}."
-
-
-def test_chapters_in_a_table_of_contents_have_no_dots_before_their_number():
-    lines = [f"1.{n} Section . . . . . . . . . . . {n}" for n in range(1, 6)]
-    assert read(["2 Locks and cranes 57", *lines, f"{WIDE}."]).text == f"{WIDE}."
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        (["\u2022 first point", "\u2022 second point"], "- first point\n- second point"),
+        (["1 Introduction . . . . . . . . . . . 3", f"{WIDE}."], f"{WIDE}."),
+        (
+            ["2 Locks and cranes 57", *(f"1.{n} Section . . . . . . . . . . . {n}" for n in range(1, 6)), f"{WIDE}."],
+            f"{WIDE}.",
+        ),
+    ],
+)
+def test_bullets_are_items_and_a_table_of_contents_is_dropped(lines: list[str], text: str) -> None:
+    assert read(lines).text == text
 
 
 def test_metadata():
@@ -219,7 +224,7 @@ def test_a_tagged_table_is_read_by_its_cells_also_over_pages_and_spanned_rows() 
         (1, [("TD", 0, 1), ("TD", 1, 1), ("TD", 2, 1)]),
     ]
     head = "| Engine | Turns | Source |\n| --- | --- | --- |\n"
-    assert PdfReader().read(make_pdf([first, second], rows=rows), name="a.pdf").text == (
+    assert read(first, second, rows=rows).text == (
         f"{head}| Alpha | at 3,000 rpm. | [1] |\n| Alpha | at 4,500 rpm. | [2] |\n\n{head}| Beta | 12 | [3] |\n\n{WIDE}."
     )
 

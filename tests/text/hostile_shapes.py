@@ -7,6 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from claimcheck.claim_verdicts import Evidence, verify
 from claimcheck.language import columns, detect
 from claimcheck.text import cleaning
 from claimcheck.text.sentences import blocks, sentences
@@ -48,6 +49,9 @@ _PIECES = {
     "hangul": "한 ", "names": "Ab Cd ", "numbering": "1. ", "roles": ":a:`", "entities": "&amp", "code": "`a`. ",
     "ends": ".) ", "comments": "<!--", "underlines": "_a", "steps": "e.g. ", "semicolons": ";\n ", "scripts": "<script>", "open scripts": "<script ", "instructions": "<?",
     "formulas": "<tex-math>", "braces": "{", "words": "a 1 ", "exponents": "1<sup ", "commas": ",", "empty comments": "<!---->", "thoughts": "<think></think>",
+    "ideographic stops": "。", "sentences": "a. ", "items": "- ", "hashes": "\n#", "openings": "“", "commands": "\x1b]",
+    "short commands": "\x9b;", "strings": "\x1bP\x1b", "titles": "a\x1b]0;", "turns": "\u202e",
+    "negations": "not ", "phases": "phase 1 ", "three big": "三大", "dotted kana": "トマス・", "rates": "The rate rose by 5 % in 2020. ",
 }  # fmt: skip
 _PLAN = Brief(title="Engines", objective="Compare them.", sections=(Section(title="Alpha", description="The first."),))
 SHAPES = {name: f"x{piece * (CHARACTERS // len(piece))}y" for name, piece in _PIECES.items()}
@@ -79,6 +83,11 @@ def _parse(text: str) -> None:
     for body in (text[1:], f"<a>{text}", f"<a></a>{text[1:]}"):
         with suppress(Unreadable):
             FeedsSource.parse_xml(ApiResponse(200, {}, body.encode(), "http://a.test/"), lenient=True)
+
+
+def _check(text: str) -> None:
+    verify("The rate rose by 6 % in 2021.", [Evidence(text[:10_000])])
+    verify(text[:10_000], [Evidence(f"{text[:10_000]} x")])
 
 
 def _keep(text: str) -> None:
@@ -116,6 +125,7 @@ WORK: dict[str, Callable[[str], Any]] = {
         )
     },
     "blocks": lambda text: list(blocks(text)),
+    "check": _check,
 }  # fmt: skip
 
 
@@ -131,9 +141,13 @@ def _marked(number: int) -> Document:
     )
 
 
+_LONG = f"{'The index keeps one row for every term. ' * 10}\n\n" * 40_000
 _MARKED = {
     "cut": lambda: cut_passages(_marked(10_000)),
     "split": lambda: _marked(30_000).split(),
+    "cut above a heading at the end": lambda: cut_passages(
+        Document(text=_LONG, headings=(Heading(start=len(_LONG), level=1, title="End"),))
+    ),
 }
 
 

@@ -20,7 +20,7 @@ def test_work_on_a_text_is_bounded_by_its_length(work: str) -> None:
     assert {shape: seconds for shape, seconds in took.items() if seconds > _MOST_SECONDS} == {}
 
 
-@pytest.mark.parametrize("work", ["cut", "split"])
+@pytest.mark.parametrize("work", ["cut", "split", "cut above a heading at the end"])
 def test_work_on_headings_pages_and_parts_grows_with_their_number(work: str) -> None:
     assert (
         call_in_worker("tests.text.hostile_shapes:measure_marked", work, returns=float, limits=_LIMITS) < _MOST_SECONDS

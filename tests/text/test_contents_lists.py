@@ -22,11 +22,6 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("name", LISTS)
-def test_lists_of_names_are_told(name: str) -> None:
-    assert is_contents_list(LISTS[name])
-
-
-@pytest.mark.parametrize("name", OTHERS)
-def test_what_says_something_is_none(name: str) -> None:
-    assert not is_contents_list(OTHERS[name])
+@pytest.mark.parametrize("name", [*LISTS, *OTHERS])
+def test_lists_of_names_are_told_and_what_says_something_is_none(name: str) -> None:
+    assert is_contents_list({**LISTS, **OTHERS}[name]) == (name in LISTS)

@@ -43,16 +43,19 @@ def acting(markdown: str) -> list[str]:
     return [t.type for token in tokens for t in (token, *(token.children or ())) if t.type in _ACTING]
 
 
+def assert_inert(text: str) -> None:
+    assert acting(make_inert(text)) == []
+    assert make_inert(make_inert(text)) == make_inert(text)
+
+
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_nothing_in_it_acts(attack: str) -> None:
-    assert acting(make_inert(attack)) == []
-    assert make_inert(make_inert(attack)) == make_inert(attack)
+    assert_inert(attack)
 
 
 @given(st.text(alphabet="<b>/!-[]()`~|\\:\n> aé1.\r&", max_size=60))
 def test_nothing_acts_in_whatever_is_made_of_these_characters(text: str) -> None:
-    assert acting(make_inert(text)) == []
-    assert make_inert(make_inert(text)) == make_inert(text)
+    assert_inert(text)
 
 
 _LINES = st.sampled_from(
@@ -63,9 +66,7 @@ _LINES = st.sampled_from(
 
 @given(st.lists(_LINES, max_size=14))
 def test_nothing_acts_where_blocks_of_code_stand_in_others(lines: list[str]) -> None:
-    inert = make_inert("\n".join(lines))
-    assert acting(inert) == []
-    assert make_inert(inert) == inert
+    assert_inert("\n".join(lines))
 
 
 def test_what_is_to_be_filled_in_is_no_tag() -> None:

@@ -1,5 +1,4 @@
 import re
-import time
 
 import pytest
 from hypothesis import given
@@ -103,14 +102,6 @@ def test_passages_below_long_headings_do_not_carry_many_times_their_text() -> No
     cuts = cut_passages(Document(text=text, headings=headings))
     assert len(cuts) > 100
     assert sum(len(c.heading) for c in cuts) < 2 * len(text)
-
-
-def test_a_heading_at_the_end_of_a_long_text_is_looked_at_once() -> None:
-    text = f"{SENTENCE}\n\n" * 250_000
-    begun = time.process_time()
-    cuts = cut_passages(Document(text=text, headings=(Heading(start=len(text), level=1, title="End"),)))
-    assert len(cuts) > 10_000
-    assert time.process_time() - begun < 12.0  # each passage looked through all that follows: minutes
 
 
 def test_a_line_without_end_leaves_other_threads_their_turn() -> None:

@@ -6,6 +6,10 @@ from hypothesis import strategies as st
 
 from deep_research.text.prompt_fencing import attribute, clean
 
+ORDINARY = (
+    "a < b and c > d", "x |> f() <| y", "List<String> values", "[1] [see] [S1]", "汉字，한국어、かな\n\ttab", "<b>bold</b>",
+)  # fmt: skip
+
 
 @pytest.mark.parametrize(
     ("text", "cleaned"),
@@ -19,25 +23,11 @@ from deep_research.text.prompt_fencing import attribute, clean
         ("<start_of_turn>user", "(start_of_turn>user"),
         ("as shown [s1p2] and [s3]", "as shown (s1p2) and (s3)"),
         ("a\u202eb\U000e0041c\x1b[31m", "abc[31m"),
+        *((text, text) for text in ORDINARY),
     ],
 )
-def test_marks_of_ours_and_hidden_characters_are_broken(text: str, cleaned: str) -> None:
+def test_marks_of_ours_and_hidden_characters_are_broken_and_ordinary_text_stays(text: str, cleaned: str) -> None:
     assert clean(text) == cleaned
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "a < b and c > d",
-        "x |> f() <| y",
-        "List<String> values",
-        "[1] [see] [S1]",
-        "汉字，한국어、かな\n\ttab",
-        "<b>bold</b>",
-    ],
-)
-def test_ordinary_text_stays(text: str) -> None:
-    assert clean(text) == text
 
 
 @given(st.text(alphabet="</>sourcenotes \u200bs1[]|\n＜", max_size=40))

@@ -7,7 +7,8 @@ import pytest
 
 from claimcheck.text.quantities import quantities
 
-DATES = [
+QUANTITIES = [
+    # dates
     ("May 5, 2024", ["20240505 date «May 5, 2024»"]),
     ("march 3 abreast", ["3 «3»"]),
     ("dec 3", ["3 «3»"]),
@@ -19,9 +20,7 @@ DATES = [
     ("5 May 2024 and 6 June", ["20240505 date «5 May 2024»", "606 date «6 June»"]),
     ("the 5 of June, 2021", ["20210605 date «5 of June, 2021»"]),
     ("3 May,", ["503 date «3 May»"]),
-]
-
-DECADES_AND_TIMES_OF_DAY = [
+    # decades and times of day
     ("80年代", ["1980 decade «80年代»"]),
     ("20年代", ["2020 decade «20年代»"]),
     ("30年代", ["1930 decade «30年代»"]),
@@ -33,9 +32,7 @@ DECADES_AND_TIMES_OF_DAY = [
     ("at 09:05", ["905 clock «09:05»"]),
     ("23:59", ["2359 clock «23:59»"]),
     ("24:00", ["24 «24»", "0 «00»"]),
-]
-
-CHINESE_NUMERALS = [
+    # Chinese numerals
     ("百分之三十", ["30 % «百分之三十»"]),
     ("一点二万亿元", ["1200000000000 cny «一点二万亿元»"]),
     ("重一百二十点五千克", ["120.5 kg «一百二十点五千克»"]),
@@ -47,18 +44,14 @@ CHINESE_NUMERALS = [
     ("三分之一", []),
     ("十二万三千四百五十六", ["123456 «十二万三千四百五十六»"]),
     ("一百零五人", ["105 «一百零五»"]),
-]
-
-KOREAN_NUMERALS = [
+    # Korean numerals
     ("두 번째", ["2 ordinal «두»"]),
     ("이십 명", ["20 «이십»"]),
     ("십 년", []),
     ("다섯 번", ["5 «다섯»"]),
     ("만 원", []),
     ("구백 개", ["900 «구백»"]),
-]
-
-ENGLISH_NUMERALS = [
+    # English numerals
     ("one hundred and five days", ["105 day «one hundred and five days»"]),
     ("one month", ["1 month «one month»"]),
     ("one year", []),
@@ -67,17 +60,13 @@ ENGLISH_NUMERALS = [
     ("sixty-five", ["65 «sixty-five»"]),
     ("six and seven", ["6 «six»", "7 «seven»"]),
     ("three million five hundred thousand", ["3500000 «three million five hundred thousand»"]),
-]
-
-FRACTIONS = [
+    # fractions
     ("3/4", ["0.75 fraction «3/4»"]),
     ("3/0", ["3 «3»", "0 «0»"]),
     ("1/3 of patients", ["0.333333 fraction «1/3»"]),
     ("2/3", ["0.666667 fraction «2/3»"]),
     ("12/2024", ["0.005929 fraction «12/2024»"]),
-]
-
-BOUNDS = [
+    # bounds
     ("about 5%", ["~5 % «5%»"]),
     ("around $5", ["~5 usd «$5»"]),
     ("약 30%", ["~30 % «30%»"]),
@@ -89,9 +78,7 @@ BOUNDS = [
     ("<0.001", ["<0.001 «0.001»"]),
     ("up to 5", ["5 «5»"]),
     ("more than €5", [">5 eur «€5»"]),
-]
-
-SCALES = [
+    # scales
     ("5k", ["5000 «5k»"]),
     ("7b", ["7000000000 «7b»"]),
     ("2m", ["2 m «2m»"]),
@@ -102,9 +89,7 @@ SCALES = [
     ("5 Mb", ["5 MB «5 Mb»"]),
     ("2.5万亿", ["2500000000000 «2.5万亿»"]),
     ("4百万", ["4000000 «4百万»"]),
-]
-
-MONEY = [
+    # money
     ("$5", ["5 usd «$5»"]),
     ("NT$4", ["4 twd «NT$4»"]),
     ("¥700", ["700 ¥ «¥700»"]),
@@ -112,9 +97,7 @@ MONEY = [
     ("KRW 7", ["7 krw «KRW 7»"]),
     ("100 yen", ["100 jpy «100 yen»"]),
     ("5 dollars", ["5 usd «5 dollars»"]),
-]
-
-SIGNS = [
+    # signs
     ("-5", ["-5 «-5»"]),
     ("−5%", ["-5 % «−5%»"]),
     ("to -3", ["-3 «-3»"]),
@@ -123,26 +106,20 @@ SIGNS = [
     ("5-6", ["5 «5»", "6 «6»"]),
     ("10 - 20", ["10 «10»", "20 «20»"]),
     ("x -4", ["-4 «-4»"]),
-]
-
-DIGITS = [
+    # digits
     ("1,234,567", ["1234567 «1,234,567»"]),
     ("3,5%", ["3.5 % «3,5%»"]),
     ("1.5.2", []),
     (".5", []),
     ("1,2,3", ["1 «1»", "2 «2»", "3 «3»"]),
-]
-
-YEARS_AND_AGES = [
+    # years and ages
     ("aged 45", ["45 years «45»"]),
     ("in 1999", ["1999 year «1999»"]),
     ("999", ["999 «999»"]),
     ("2024年", ["2024 year «2024年»"]),
     ("3 years", ["3 years «3 years»"]),
     ("in 2024 GB", ["2024 GB «2024 GB»"]),
-]
-
-RANGES_AND_SERIES = [
+    # ranges and series
     ("10–20%", ["10 % «10»", "20 % «20%»"]),
     ("5, 10 and 15%", ["5 % «5»", "10 % «10»", "15 % «15%»"]),
     ("$5–6 million", ["5000000 usd «$5»", "6000000 usd «6 million»"]),
@@ -154,18 +131,14 @@ RANGES_AND_SERIES = [
     ("2018–101", ["2018 year «2018»", "101 «101»"]),
     ("10%–20", ["10 % «10%»", "20 «20»"]),
     ("5 compared with 6%", ["5 % «5»", "6 % «6%»"]),
-]
-
-RATES = [
+    # rates
     ("3.35 TB/s", ["3.35 TB/s «3.35 TB/s»"]),
     ("10 per day", ["10 «10»"]),
     ("3次/天", ["3 «3»"]),
     ("5 mg per kg per day", ["5 mg/kg/day «5 mg per kg per day»"]),
     ("5 GB/user/region", ["5 GB/user «5 GB/user»"]),
     ("4/person", ["4 «4»"]),
-]
-
-UNITS = [
+    # units
     ("lot 01999", ["1999 «01999»"]),
     ("3x", ["3 times «3x»"]),
     ("4×", ["4 times «4×»"]),
@@ -176,9 +149,7 @@ UNITS = [
     ("5个百分点", ["5 pp «5个百分点»"]),
     ("3 degrees Celsius", ["3 °C «3 degrees Celsius»"]),
     ("7 天", ["7 day «7 天»"]),
-]
-
-IDENTIFIERS = [
+    # identifiers
     ("GPT-4", []),
     ("Python 3.11", []),
     ("The 3.11", ["3.11 «3.11»"]),
@@ -189,27 +160,7 @@ IDENTIFIERS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        *DATES,
-        *DECADES_AND_TIMES_OF_DAY,
-        *CHINESE_NUMERALS,
-        *KOREAN_NUMERALS,
-        *ENGLISH_NUMERALS,
-        *FRACTIONS,
-        *BOUNDS,
-        *SCALES,
-        *MONEY,
-        *SIGNS,
-        *DIGITS,
-        *YEARS_AND_AGES,
-        *RANGES_AND_SERIES,
-        *RATES,
-        *UNITS,
-        *IDENTIFIERS,
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), QUANTITIES)
 def test_quantities_are_read_with_unit_bound_and_place(text: str, expected: list[str]) -> None:
     read = quantities(text)
     assert [

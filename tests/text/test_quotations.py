@@ -11,28 +11,9 @@ def test_quotation_marks_of_many_languages() -> None:
     assert all(text[q.start : q.end] == q.text for q in quotations(text))
 
 
-@pytest.mark.parametrize(
-    "claim",
-    [
-        "It says “the quick brown fox”.",
-        'It says "the quick … fox."',
-        "It says “[T]he quick brown fox,” they say.",
-        "它说“敏捷的狐狸”。",
-    ],
-)
-def test_honest_quotations(claim: str) -> None:
-    assert not missing_quotations(claim, "Here the  quick\nbrown fox runs. 这是敏捷的\n狐狸。")
-
-
-@pytest.mark.parametrize(
-    "claim", ["It says “the quick red fox”.", "It says “fox … quick”.", "It says “he quick”.", "它说“敏捷的熊”。"]
-)
-def test_misquotations(claim: str) -> None:
-    assert missing_quotations(claim, "Here the quick brown fox runs. 这是敏捷的狐狸。")
-
-
 def test_a_near_miss_is_called_so() -> None:
     assert stands_nearly_in("the quick brown foxes jump", "the quick brown fox jumped over")
+    assert missing_quotations("It says “he quick”.", PASSAGE)
 
 
 def test_offsets_are_those_of_the_text() -> None:
@@ -47,6 +28,11 @@ PASSAGE = "Here the  quick\nbrown fox runs. He said: “I [really] like 2.5 kg o
 # Claim, and the quotations that are not in the passage.
 QUOTED = [
     ("It says “the quick brown fox”.", []),
+    ('It says "the quick … fox."', []),
+    ("It says “[T]he quick brown fox,” they say.", []),
+    ("它说“敏捷的狐狸”。", []),
+    ("It says “the quick red fox”.", ["the quick red fox"]),
+    ("它说“敏捷的熊”。", ["敏捷的熊"]),
     ("“fox … quick”", ["fox … quick"]),
     ("“[This] quick”", ["[This] quick"]),
     ("“2.5 kg of it”", []),

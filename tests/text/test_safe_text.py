@@ -35,11 +35,6 @@ def test_what_controls_or_hides_is_gone(text: str, safe: str) -> None:
         assert cleaned == safe
 
 
-def test_long_hostile_text_takes_no_time() -> None:
-    for piece in ("\x1b]", "\x1b[", "\x9b;", "\x1bP\x1b", "\u202e", "a\x1b]0;"):
-        safe_text(piece * 100_000)
-
-
 def test_json_data_is_safe_and_of_a_size_that_other_programs_hold() -> None:
     deep = json.loads("[" * 500 + "]" * 500)
     value = {"a": ["\x1b[1mx", 10**30, -(10**30), float("nan"), float("inf"), True, None, 1.5], "b": deep}

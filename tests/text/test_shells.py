@@ -6,7 +6,8 @@ from deep_research.text.page_noise import unreadable_because
 
 ARTICLE = "A captcha is a test that tells people from programs, and many sites show one before they let a visitor in. "
 
-WALLS = (
+PROSE = "The Alpha engine turns three thousand times a minute and needs no oil at all to do so. "
+PAGES = (
     ("Just a moment... Checking your browser before accessing example.org.", "a check for robots"),
     ("请完成验证后继续访问。", "a check for robots"),
     ("로봇이 아닙니다 확인을 진행해 주세요.", "a check for robots"),
@@ -18,24 +19,14 @@ WALLS = (
     ("We use cookies. Accept all cookies or manage your privacy.", "a consent wall"),
     ("当前页面不存在，请返回首页。", "an error page"),
     ("404 Not Found. The page you are looking for does not exist.", "an error page"),
+    (ARTICLE * 20, ""),
+    (f"{PROSE * 5}This site must be viewed with cookies; accept all cookies.", ""),
+    (PROSE * 5, ""),
+    ("Alpha engine: 3,000 rpm.", ""),
+    ("", ""),
 )
 
 
-@pytest.mark.parametrize(("text", "kind"), WALLS)
-def test_walls_are_told_by_what_they_are(text: str, kind: str) -> None:
+@pytest.mark.parametrize(("text", "kind"), PAGES)
+def test_walls_are_told_by_what_they_are_and_articles_are_none(text: str, kind: str) -> None:
     assert unreadable_because(text) == kind
-
-
-def test_an_article_about_walls_is_an_article() -> None:
-    assert unreadable_because(ARTICLE * 20) == ""
-
-
-def test_an_article_with_one_sign_in_it_is_an_article() -> None:
-    prose = "The Alpha engine turns three thousand times a minute and needs no oil at all to do so. "
-    assert unreadable_because(prose * 5 + "This site must be viewed with cookies; accept all cookies.") == ""
-    assert unreadable_because(prose * 5) == ""
-
-
-def test_little_text_without_a_sign_is_left_alone() -> None:
-    assert unreadable_because("Alpha engine: 3,000 rpm.") == ""
-    assert unreadable_because("") == ""
