@@ -62,7 +62,7 @@ PARSERS: dict[str, dict[str, str]] = {
     "searxng": {"": "web_engines.parse_searxng"},
     "semantic_scholar": {"": "paper_indexes.parse_semantic_scholar"},
     "serper": {"": "web_engines.parse_serper"},
-    "tavily": {"": "web_engines.parse_tavily", "extract": "web_engines.parse_tavily_pages"},
+    "tavily": {"": "web_engines.parse_tavily"},
     "unpaywall": {"": "paper_indexes.parse_unpaywall"},
     "wikipedia": {"": "wikipedia.parse_pages", "search": "wikipedia.parse_search"},
     "zyte": {"": "zyte.parse_article_list"},

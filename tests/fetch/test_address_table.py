@@ -58,5 +58,10 @@ async def test_what_becomes_of_an_address(case: Case) -> None:
     assert [ip for ip, _ in internet.dial.dialled if special_kind(ipaddress.ip_address(ip))] == []
 
 
+def test_the_table_is_long_enough() -> None:
+    assert len(CASES) >= 200
+    assert len({(case.address, str(case.dns), str(case.redirects)) for case in CASES}) == len(CASES)
+
+
 def test_the_table_in_the_documentation_is_this_one() -> None:
     assert security_table.current() == security_table.render(), "run: python -m tests.fetch.security_table"

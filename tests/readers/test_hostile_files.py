@@ -48,11 +48,10 @@ MOST_MEGABYTES = 300
 
 @pytest.mark.parametrize("name", [*ENDED, *READ, *REFUSED, *EMPTY])
 def test_a_hostile_file_stays_within_its_limits(name: str) -> None:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1000  # of other tests' children, which stays
     outcome = read(name, corpus()[name]())
     # A child counts from the size of the process it was forked from, which grows with the tests before this one.
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000
-    assert outcome.megabytes <= max(MOST_MEGABYTES, own + 10, before)
+    assert outcome.megabytes <= max(MOST_MEGABYTES, own + 10)
     if name in ENDED:
         assert outcome.said == CRASHED
     elif name in READ:

@@ -4,7 +4,8 @@ import pytest
 
 from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
 from deep_research.sources._api import attempts
-from deep_research.sources._api_answers import Declaration, iso_date
+from deep_research.sources._api_answers import Declaration
+from deep_research.text.dates import iso_date
 from tests.sources.answers import answer
 
 

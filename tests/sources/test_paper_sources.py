@@ -6,7 +6,7 @@ import pytest
 
 from deep_research.errors import NotFound, RateLimited, SourceError, Unreachable, Unreadable
 from deep_research.sources import clinicaltrials, patents, pubmed
-from deep_research.sources._papers import Ids, arxiv_id, doi, work_key
+from deep_research.sources._papers import arxiv_id, doi, work_key
 from deep_research.sources.paper_indexes import parse_arxiv
 from tests.sources.answers import ScriptedClient, answer, bodies, opened
 
@@ -148,10 +148,10 @@ def test_arxiv_id(text, name):
 
 
 def test_the_same_paper_has_the_same_key_from_every_source():
-    assert work_key(Ids(doi="10.48550/arxiv.2401.00001")) == work_key(Ids(arxiv="2401.00001", doi="10.1/x"))
-    assert work_key(Ids(doi="10.1234/a", pmid="5")) == "doi:10.1234/a"
-    assert work_key(Ids(pmid="5")) == "pmid:5"
-    assert work_key(Ids(), "https://example.org") == "https://example.org"
+    assert work_key({"doi": "10.48550/arxiv.2401.00001"}) == work_key({"arxiv": "2401.00001", "doi": "10.1/x"})
+    assert work_key({"doi": "10.1234/a", "pmid": "5"}) == "doi:10.1234/a"
+    assert work_key({"pmid": "5"}) == "pmid:5"
+    assert work_key({}, "https://example.org") == "https://example.org"
 
 
 def test_a_body_with_an_entity_bomb_is_not_expanded():

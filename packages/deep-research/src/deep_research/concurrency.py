@@ -9,7 +9,7 @@ import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import partial
@@ -77,14 +77,15 @@ class Turns:
 
     @asynccontextmanager
     async def turn_of(self, owner: str) -> AsyncIterator[None]:
-        """Wait for a turn of an owner, and hold it for the block; for one event loop."""
-        coming: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.ask(owner, lambda: not coming.cancelled() and coming.set_result(None) is None)
+        """Wait for a turn of an owner, and hold it for the block."""
+        coming = Future[None]()
+        self.ask(owner, lambda: coming.set_running_or_notify_cancel() and coming.set_result(None) is None)
         try:
-            await coming
+            if not coming.done():
+                await asyncio.wrap_future(coming)
             yield
         finally:
-            if not coming.cancelled():
+            if not coming.cancel():  # also where it came at the moment at which nobody waited any more
                 self.end(owner)
 
     def _hand_out(self) -> None:
@@ -272,20 +273,6 @@ class Flights(Generic[_T]):
             task.exception()  # seen, also when every waiter has gone
 
 
-class _Place:
-    """The place in a backlog of what waits to be taken in; `size` is counted once it has been let in."""
-
-    def __init__(self, size: int) -> None:
-        self.size, self.is_counted = size, False
-        self._loop = asyncio.get_running_loop()
-        self.let_in: asyncio.Future[None] = self._loop.create_future()
-
-    def wake(self) -> None:
-        """Let its task go on, from whatever thread."""
-        with suppress(RuntimeError):  # its loop is closed
-            self._loop.call_soon_threadsafe(lambda: self.let_in.done() or self.let_in.set_result(None))
-
-
 class Backlog:
     """Holds new work back while what was taken in and is not done is larger than `most`; for all threads and loops.
 
@@ -295,49 +282,38 @@ class Backlog:
     def __init__(self, most: int, expected: int) -> None:
         """Begin with nothing; `expected` is taken for the size of what is under way until something was measured."""
         self._most, self._expected, self._held = most, expected, 0
-        self._waiting: deque[_Place] = deque()
+        self._waiting = deque[Future[int]]()
         self._lock = threading.Lock()
 
     @asynccontextmanager
     async def taken_in(self) -> AsyncIterator[Callable[[int], None]]:
         """Wait for room, and count what comes in until the block ends; gives what is to be told its size."""
-        place = _Place(self._expected)
-        self._count(0, place)
+        coming, size = Future[int](), 0
+        self._count(0, coming)
         try:
-            if not place.is_counted:
-                await place.let_in
+            size = coming.result() if coming.done() else await asyncio.wrap_future(coming)
 
             def measured(found: int) -> None:
-                self._count(found - place.size)
-                place.size = self._expected = found
+                nonlocal size
+                before, size = size, max(1, found)
+                self._expected = size
+                self._count(size - before)
 
             yield measured
         finally:
-            self._leave(place)
+            if not coming.cancel():  # also where it was let in at the moment at which nobody waited any more
+                self._count(-(size or coming.result()))
 
-    def _count(self, more: int, new: _Place | None = None) -> None:
-        """Count more or less, and let in those that there is room for then."""
+    def _count(self, more: int, *new: "Future[int]") -> None:
+        """Count more or less, and let in those that there is room for then, each with the size it is taken for."""
         with self._lock:
             self._held += more
-            if new is not None:
-                self._waiting.append(new)
-            woken: list[_Place] = []
+            self._waiting.extend(new)
             while self._waiting and self._held <= self._most:
-                place = self._waiting.popleft()
-                place.size, place.is_counted = self._expected, True
-                self._held += place.size
-                woken.append(place)
-        for place in woken:
-            if place is not new:
-                place.wake()
-
-    def _leave(self, place: _Place) -> None:
-        """Give up a place, be it let in or still waiting."""
-        with self._lock:
-            if not place.is_counted:
-                self._waiting.remove(place)
-                return
-        self._count(-place.size)
+                coming = self._waiting.popleft()
+                if coming.set_running_or_notify_cancel():
+                    self._held += self._expected
+                    coming.set_result(self._expected)
 
 
 class LoopThread:

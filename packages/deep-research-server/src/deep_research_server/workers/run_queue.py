@@ -43,7 +43,7 @@ _TASK = "deep_research.carry_out"
 _HEARTBEAT_SECONDS, _STALLED_SECONDS = 5.0, 20.0
 _BUSY_SECONDS, _RETRY_SECONDS, _MOST_TRIES = 4, 5, 30
 _MOST_DEATHS = 10
-"""A run that so many workers died at is one that ends them, each with the runs of others."""
+"""A run that so many workers died at ends them: from the third death on it was carried out alone (`queue_0002_alone.sql`)."""
 _DRAIN_SECONDS = 20.0
 """How long a worker that is told to stop lets its runs go on; what is left then is taken up by others."""
 _MOST_OF_AN_OWNER = 10

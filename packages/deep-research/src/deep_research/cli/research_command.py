@@ -40,12 +40,7 @@ from deep_research.cli.main import EXIT_CODES
 @click.option("--confirm-review", is_flag=True, help="Show the review of the sections, and wait for what follows.")
 @click.option("--template", metavar="NAME", help="Focus template (deep-research templates); none: no template.")
 @click.option("--no-clarify", is_flag=True, help="Never ask; start with stated assumptions.")
-@shared_flags.OUT
-@shared_flags.SHORT
-@shared_flags.NO_PAGER
-@shared_flags.AS_JSON
-@shared_flags.QUIET
-@shared_flags.VERBOSE
+@shared_flags.report_flags
 @click.option("--deep-research", "_deep", is_flag=True, hidden=True)
 def research_command(words: tuple[str, ...], query: str | None, **flags: Any) -> int:
     """Research QUESTION in your documents (--docs), on the web (--source, --strategy) or in the bundled library.
@@ -121,14 +116,12 @@ def ask_command(words: tuple[str, ...], **flags: Any) -> int:
 @click.command("resume")
 @shared_flags.RUN
 @click.option("--answer", help="Answer to the question the run waits for.")
-@shared_flags.OUT
-@shared_flags.SHORT
-@shared_flags.NO_PAGER
-@shared_flags.AS_JSON
-@shared_flags.QUIET
-@shared_flags.VERBOSE
+@shared_flags.report_flags
 def resume_command(run_id: str, **flags: Any) -> int:
-    """Continue RUN where it stopped; finished work is not repeated. A finished run is shown."""
+    """Continue RUN where it stopped; finished work is not repeated. A finished run is shown.
+
+    Of a verification the exit codes are those of `verify`.
+    """
     from deep_research.cli.session import Session  # noqa: PLC0415
 
     return Session(flags).resume(run_id)

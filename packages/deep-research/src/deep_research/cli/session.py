@@ -165,7 +165,7 @@ class Session:
         if not self._is_set("as_json"):
             name = "" if self._is_set("quiet") else f"   (run {run.id})"
             echo_wrapped(f"Report: {path or run.report_path}{name}", err=True)
-        return code_of_verification(report) if report.workflow == "verify" else code
+        return code_of_verification(run, report) if report.workflow == "verify" else code
 
     def _hand_over(self, made: FollowUp) -> int:
         """Hand the answer to a follow-up over; returns the exit code."""
@@ -189,10 +189,13 @@ class Session:
         return EXIT_OK if report is not None and report.answered else EXIT_NOTHING_FOUND
 
 
-def code_of_verification(report: Report) -> int:
-    """Return the exit code of `verify` for what it has found."""
+def code_of_verification(run: Run, report: Report) -> int:
+    """Return the exit code of `verify`, and of `resume` for its runs, by what was found; say why nothing was checked."""
     counts = api.verdict_counts(report)
     if not counts.cited:
+        why = "no statement cites a web address. For reports on files give --docs FOLDER."
+        why = "nothing in the given documents comes near a statement." if run.record.docs else why
+        echo_wrapped(f"Nothing was checked: {why}", err=True)
         return EXIT_NOTHING_FOUND
     if counts.contradicted or counts.misleading:
         return 2

@@ -1,5 +1,8 @@
 """The flags and arguments that several commands have."""
 
+from collections.abc import Callable
+from typing import Any
+
 import click
 
 from deep_research.cli.lazy_modules import api
@@ -52,3 +55,10 @@ NO_PAGER = click.option("--no-pager", is_flag=True, help="Print a long report at
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, and nothing else.")
 QUIET = click.option("--quiet", is_flag=True, help="Show no progress; print only where the report is.")
 VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Show every event.")
+
+
+def report_flags(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command with the flags that tell how a report and the way to it are shown."""
+    for flag in (VERBOSE, QUIET, AS_JSON, NO_PAGER, SHORT, OUT):
+        command = flag(command)
+    return command

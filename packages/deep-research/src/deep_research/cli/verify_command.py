@@ -84,11 +84,7 @@ def verify_command(reports: tuple[str, ...], run_id: str | None, question: str, 
         echo_wrapped(f"Written: {write_export(run.export(flags['to']), out)}", err=True)
     elif fix:
         _write_fixed(report, out, shown=not flags["as_json"])
-    if not api.verdict_counts(report).cited:
-        why = "no statement cites a web address. For reports on files give --docs FOLDER."
-        why = "nothing in the given documents comes near a statement." if docs else why
-        echo_wrapped(f"Nothing was checked: {why}", err=True)
-    return code_of_verification(report)
+    return code_of_verification(run, report)
 
 
 def _given(reports: tuple[str, ...], run_id: str | None, settings: "Settings") -> list[str]:

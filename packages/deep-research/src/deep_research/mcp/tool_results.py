@@ -5,9 +5,7 @@ Servers answer as they like. Structured content is read first, then text that is
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from claimcheck.text.cleaning import fold
@@ -15,6 +13,7 @@ from claimcheck.text.error_text import is_error_text
 from deep_research.data import Document, Found, Gap, SearchResult
 from deep_research.data.outside_tools import ToolAnswer, ToolContent
 from deep_research.registry import reader_of
+from deep_research.text.dates import iso_date
 from deep_research.text.page_noise import unreadable_because
 
 _MOST_SOURCES = 50
@@ -122,7 +121,8 @@ def _entry(row: Mapping[str, Any], call: Call) -> Found | None:
     url = next((v for name in _ADDRESSES if (v := _line(row, (name,))).startswith(("http://", "https://"))), "")
     said = list(_paragraphs(row, title)) or ([f"- {url}"] if url else [])
     document = _read("\n\n".join([f"# {title}", *said]), title)
-    return _found(call, url, document, title=title, published=_published(row), authors=_names(row)) if said else None
+    published = next((day for name in _DATES if (day := iso_date(row.get(name)))), None)
+    return _found(call, url, document, title=title, published=published, authors=_names(row)) if said else None
 
 
 def _paragraphs(row: Mapping[str, Any], title: str, depth: int = 0) -> Iterator[str]:
@@ -138,17 +138,6 @@ def _paragraphs(row: Mapping[str, Any], title: str, depth: int = 0) -> Iterator[
         for part in value if isinstance(value, list) and depth < _DEPTH else ():
             if isinstance(part, Mapping):
                 yield from _paragraphs(part, title, depth + 1)
-
-
-def _published(row: Mapping[str, Any]) -> str | None:
-    """The date of an entry, ISO 8601, from a text that begins with one or from seconds since 1970."""
-    for name in _DATES:
-        value = row.get(name)
-        if isinstance(value, str) and (found := re.match(r"[12]\d{3}(-\d\d(-\d\d)?)?(?!\d)", value.strip())):
-            return found[0]
-        if isinstance(value, int) and not isinstance(value, bool) and 10**8 < value < 10**10:
-            return datetime.fromtimestamp(value, UTC).date().isoformat()
-    return None
 
 
 def _said(value: Any) -> str:

@@ -83,8 +83,8 @@ def _asked_seconds(headers: Mapping[str, str], now: float) -> float | None:
         if (until := parse_http_date(value)) is not None:
             return until - now
     reset = headers.get("x-ratelimit-reset", "").strip()
-    is_used_up = headers.get("x-ratelimit-remaining", "0").strip() == "0" and re.fullmatch(r"\d{9,11}", reset)
-    return float(reset) - now if is_used_up else None
+    is_used_up = headers.get("x-ratelimit-remaining", "0").strip() == "0"
+    return float(reset) - now if is_used_up and reset.isdecimal() and 9 <= len(reset) <= 11 else None
 
 
 def parse_http_date(value: str) -> float | None:

@@ -93,13 +93,14 @@ class WiredModel:
                 return answer
 
     def _sent(self, request: ModelRequest, manner: Manner) -> Sent:
-        in_text = manner.refused & ({"tools"} if request.tools else {"tools", TOOL_MESSAGES})
-        asked = tools_in_text(request) if in_text else request
+        has_calls = any(message.tool_calls for message in request.messages)
+        refused = {"tools"} if request.tools else {"tools", TOOL_MESSAGES} if has_calls else set[str]()
+        asked = tools_in_text(request) if manner.refused & refused else request
         return Sent(self._body(asked, manner), self._wire.paths[manner.path])
 
     async def _answered(self, request: ModelRequest, sent: Sent, manner: Manner) -> ModelAnswer:
         in_text = bool(request.tools) and "tools" in manner.refused
-        named = [name for name in (*sent.body, "role") if has_part(sent.body, name)]
+        named = [name for name in (*sent.body, "role", TOOL_MESSAGES) if has_part(sent.body, name)]
         try:
             with streaming_to(None) if in_text else nullcontext():  # calls are not for the reader
                 heard = await self._ask(sent)

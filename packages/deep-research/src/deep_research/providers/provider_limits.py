@@ -2,15 +2,13 @@
 processes on a database; and what follows each error.
 """
 
-import asyncio
 import threading
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import AsyncIterator
-from concurrent.futures import Future
 from contextlib import asynccontextmanager, nullcontext
 from typing import Literal, NamedTuple
 
-from deep_research.concurrency import SYSTEM_CLOCK, Clock
+from deep_research.concurrency import SYSTEM_CLOCK, Clock, Turns
 from deep_research.errors import (
     ConfigError,
     ContextTooLong,
@@ -57,8 +55,7 @@ class Gate:
         self._most = requests
         self._clock = clock
         self._lock = threading.Lock()
-        self._queue: deque[Future[None]] = deque()
-        self.in_flight = 0
+        self._turns = Turns(requests, lambda _owner, _has, _free: True)
         self._opens_at = 0.0
         self.answered = set[str]()
         """The models that have answered."""
@@ -75,15 +72,12 @@ class Gate:
         """
         while True:
             await self._opened(until)
-            await self._enter()
-            if self._opens_at <= self._clock.monotonic():
-                break
-            self._leave()  # it was closed while this one stood in line
-        try:
-            async with self._shared.place(self._name, self._most) if self._shared else nullcontext():
-                yield self._clock.monotonic()
-        finally:
-            self._leave()
+            async with self._turns.turn_of(""):
+                if self._opens_at > self._clock.monotonic():
+                    continue  # it was closed while this one stood in line
+                async with self._shared.place(self._name, self._most) if self._shared else nullcontext():
+                    yield self._clock.monotonic()
+                return
 
     async def learn(self) -> None:
         """Take over what other processes have found out: pauses that the provider asked for, models that are down."""
@@ -150,29 +144,6 @@ class Gate:
                 message = f"The provider asks to wait {wait:.0f} s, which is longer than a call may take."
                 raise ModelRateLimited(message, retry_after=wait, reason="closed")
             await self._clock.sleep(wait)
-
-    async def _enter(self) -> None:
-        with self._lock:
-            if not self._queue and self.in_flight < self._most:
-                self.in_flight += 1
-                return
-            turn = Future[None]()
-            self._queue.append(turn)
-        try:
-            await asyncio.wrap_future(turn)
-        except asyncio.CancelledError:
-            if not turn.cancel():
-                self._leave()  # it was let through at the same moment
-            raise
-
-    def _leave(self) -> None:
-        with self._lock:
-            self.in_flight -= 1
-            while self._queue and self.in_flight < self._most:
-                turn = self._queue.popleft()
-                if turn.set_running_or_notify_cancel():
-                    self.in_flight += 1
-                    turn.set_result(None)
 
 
 _GATES: dict[tuple[str, int, SharedLimits | None], Gate] = {}

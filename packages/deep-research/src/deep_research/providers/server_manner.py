@@ -50,7 +50,7 @@ _HINTS: Mapping[str, str] = {
 }
 """Words that mean a parameter where its name does not occur."""
 _PARTS = ("role", "cache_control", TOOL_MESSAGES)
-"""What is learnt about beside parameters; see `has_part`."""
+"""What is learnt about beside parameters: a role of the system, marks for a cache, calls of tools that are not offered."""
 _WHOLE = "whole"
 """The refusal of an answer in one piece."""
 
@@ -145,15 +145,14 @@ def _refused(said: str, body: Mapping[str, Any]) -> frozenset[str]:
         if found:
             name = min(found)[1]
             # A server without schemas may still have its JSON mode.
-            is_kind = (
-                name == "response_format" and body[name]["type"] == "json_schema" and re.search(r"type|schema", said)
-            )
+            is_schema = name == "response_format" and body[name]["type"] == "json_schema"
+            is_kind = is_schema and ("type" in said or "schema" in said)
             return frozenset({"json_schema" if is_kind else name})
     return frozenset()
 
 
 def has_part(body: Mapping[str, Any], name: str) -> bool:
-    """Return whether a request has a parameter, a role of the system ("role"), what it marks for a cache, or TOOL_MESSAGES."""
+    """Return whether a request has a parameter or one of `_PARTS`."""
     if name == "role":
         return any(message.get("role") == "system" for message in body["messages"])
     if name == "cache_control":
@@ -165,8 +164,7 @@ def has_part(body: Mapping[str, Any], name: str) -> bool:
 
 def _is_of_tools(message: Mapping[str, Any]) -> bool:
     content = message.get("content")
-    blocks = content if isinstance(content, list) else []
-    types = {block.get("type") for block in blocks}
+    types = {block.get("type") for block in content} if isinstance(content, list) else set[str]()
     return bool(message.get("tool_calls") or message["role"] == "tool" or types & {"tool_use", "tool_result"})
 
 

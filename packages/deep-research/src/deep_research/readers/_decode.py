@@ -15,7 +15,6 @@ _COMMON_HAN = frozenset("".join(words("script.common_signs")))
 _CANDIDATES = ("gb18030", "cp932", "euc_jp", "cp949", "big5hkscs")
 _KANA_RE = re.compile(f"[{KANA}]")
 _HALF_KANA = re.compile("[\uff66-\uff9f]")
-_ALONE = re.compile(r"(?<![^\x00-\x7f])[^\x00-\x7f](?![^\x00-\x7f])")
 
 
 def decode(data: bytes, *, declared: str = "") -> str:
@@ -79,12 +78,12 @@ def _ordinary(sample: bytes, encoding: str) -> float:
     """Share of the non-ASCII characters that are common ones of a language written in `encoding`."""
     # The sample may end inside a character, so a handful of errors is no proof against the encoding.
     text = sample.decode(encoding, "replace")
-    letters = [char for char in text if char > "\x7f"]
+    runs = [run for run in "".join(char if char > "\x7f" else " " for char in text).split(" ") if run]
+    letters = "".join(runs)
     if not letters or text.count("\ufffd") > 1 + len(letters) // 200:
         return 0.0
-    if (
-        len(_ALONE.findall(text)) > len(letters) / 2
-    ):  # within words of ASCII: accented letters, taken for halves of signs
+    # Signs that stand alone are accented letters, each taken for one together with the letter behind it.
+    if sum(len(run) == 1 for run in runs) > len(letters) / 2:
         return 0.0
     common = sum(char in _COMMON_HAN for char in letters)
     if encoding in ("cp932", "euc_jp"):

@@ -1,5 +1,6 @@
 """A run: a question is researched from its first reading to its report."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from itertools import accumulate
@@ -73,8 +74,9 @@ def clean_question(question: str) -> str:
 
 async def resume_run(store: RunStore, environment: RunEnvironment) -> Report:
     """Do a run, or what is left of it, and return its report. Raises what `Run.carry_out` does."""
-    if store.load().status == "finished" and store.has_report():  # one from a bundle has no checkpoint that says so
-        return store.load_result()
+    record = await asyncio.to_thread(store.load)
+    if record.status == "finished" and store.has_report():  # one from a bundle has no checkpoint that says so
+        return await asyncio.to_thread(store.load_result)
     async with held_beside(store.held()):
         return await carry_out(task_of(store), environment)
 

@@ -78,9 +78,7 @@ class ApiOptions(BaseModel):
     @field_validator("base_url")
     @classmethod
     def _is_web_address(cls, value: str) -> str:
-        if value and not value.startswith(("https://", "http://")):
-            raise ValueError("an address begins with https:// or http://")
-        return value.rstrip("/")
+        return web_addresses((value,))[0].rstrip("/") if value else value
 
     @field_validator("requests_per_second")
     @classmethod

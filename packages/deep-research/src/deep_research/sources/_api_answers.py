@@ -23,7 +23,7 @@ from deep_research.errors import Blocked, RateLimited, SourceError, Unreachable,
 from deep_research.ports import ApiResponse
 from deep_research.protocol.http_semantics import error_kind, requested_wait, status_meaning
 from deep_research.sources._record_documents import distinct, line, paragraphs
-from deep_research.text.dates import find_date, written
+from deep_research.text.dates import iso_date
 
 _MAX_NUMBER_CHARS = 18
 _E = TypeVar("_E", bound=SourceError)
@@ -238,40 +238,9 @@ class Node:
         return paragraphs(self.markup(*path))
 
 
-def iso_date(value: Any) -> str | None:
-    """Return the date in `value`, or None where there is none (also for "2 days ago").
-
-    Reads ISO dates and times, `20240131`, `31 Jan 2024`, `Jan 31, 2024`, `2024 Jan 31`, `2024 Jan-Feb`,
-    seconds since 1970, and Crossref's date-parts `[[2024, 1, 31]]`.
-    """
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, list):
-        return _from_parts(value)
-    if isinstance(value, int | float):
-        return _from_number(value)
-    return find_date(value[:200]) if isinstance(value, str) else None
-
-
 def unix_seconds(day: date) -> int:
     """Return the beginning of a day (UTC) in seconds since 1970."""
     return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp())
-
-
-def _from_number(value: float) -> str | None:
-    if 1400 <= value <= 2100:
-        return written(int(value))
-    try:
-        seconds = value / 1000 if abs(value) > 1e11 else value
-        return datetime.fromtimestamp(seconds, UTC).date().isoformat()
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
-def _from_parts(value: list[Any]) -> str | None:
-    parts = value[0] if value and isinstance(value[0], list) else value
-    year, month, day, *_ = [*(Record(part).number() for part in parts), None, None, None]
-    return written(year, month, day) if year else None
 
 
 class _Describing(Protocol):

@@ -1,7 +1,7 @@
 """Scholarly works: their identifiers, one key for the same work whoever found it, and their record as a document."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
@@ -12,16 +12,14 @@ _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+", re.IGNORECASE)
 _ARXIV = re.compile(r"(\d{4}\.\d{4,5}|[a-z][a-z-]{1,11}(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,2})?(?!\d)")
 _ARXIV_PREFIX = re.compile(r"arxiv(?:\.org/(?:abs|pdf|html)/|[:.])\s*", re.IGNORECASE)
 _ARXIV_DOI = "10.48550/arxiv."
-
-
-class Ids(NamedTuple):
-    """What a work is known by; empty where it has none. `other` is a source's own id with its prefix."""
-
-    doi: str = ""
-    arxiv: str = ""
-    pmid: str = ""
-    pmcid: str = ""
-    other: str = ""
+_PLACES = {
+    "arxiv": "https://arxiv.org/abs/{}",
+    "doi": "https://doi.org/{}",
+    "pmid": "https://pubmed.ncbi.nlm.nih.gov/{}/",
+    "pmc": "https://pmc.ncbi.nlm.nih.gov/articles/{}/",
+}
+"""Kinds of ids, and where a reader finds the work. The one that names it comes first: sources that know an arXiv id are
+those that overlap most."""
 
 
 class Work(NamedTuple):
@@ -50,17 +48,16 @@ class Work(NamedTuple):
 
     def found(self, origin: str) -> Found | None:
         """Return it, its record as document if it has an abstract; None without a name."""
-        pmcid = self.pmcid.upper()
-        ids = Ids(
-            doi(self.doi), arxiv_id(self.arxiv), pmid(self.pmid), pmcid if pmcid.startswith("PMC") else "", self.own
-        )
-        url = self.url or work_url(ids) or self.otherwise
-        named = (("DOI", ids.doi), ("arXiv", ids.arxiv), ("PubMed", ids.pmid), ("PubMed Central", ids.pmcid))
-        title = line(self.title) or next((f"{name} {value}" for name, value in named if value), ids.other)
+        pmc = self.pmcid.upper() if self.pmcid.upper().startswith("PMC") else ""
+        ids = {"doi": doi(self.doi), "arxiv": arxiv_id(self.arxiv), "pmid": pmid(self.pmid), "pmc": pmc}
+        places = (place.format(quote(ids[kind], safe="/:;()._-")) for kind, place in _PLACES.items() if ids[kind])
+        url = self.url or next(places, self.otherwise)
+        named = tuple(zip(("DOI", "arXiv", "PubMed", "PubMed Central"), ids.values(), strict=True))
+        title = line(self.title) or next((f"{name} {value}" for name, value in named if value), self.own)
         parts = [(heading or "Abstract", text) for heading, text in self.sections or sections(self.abstract)]
         texts = ("Full text", distinct(self.full_text))
         return Item(
-            key=work_key(ids, url) or f"title:{title.casefold()}",
+            key=work_key(ids, self.own or url) or f"title:{title.casefold()}",
             title=title,
             url=url,
             published=self.published,
@@ -94,26 +91,12 @@ def pmid(text: str) -> str:
     return match[1] if match else ""
 
 
-def work_key(ids: Ids, url: str = "") -> str:
-    """Return the key under which the same work is recognised, whichever source found it.
-
-    An arXiv id comes first because the sources that know one are the ones that overlap most; then the
-    DOI, PubMed and PMC ids, a source's own id, the address.
-    """
-    arxiv = ids.arxiv or arxiv_id(ids.doi.removeprefix(_ARXIV_DOI) if ids.doi.startswith(_ARXIV_DOI) else "")
-    known = {"arxiv": arxiv, "doi": ids.doi, "pmid": ids.pmid, "pmc": ids.pmcid}
-    return next((f"{kind}:{value}" for kind, value in known.items() if value), ids.other or url)
-
-
-def work_url(ids: Ids) -> str:
-    """Return the address at which a reader finds the work."""
-    if ids.arxiv:
-        return f"https://arxiv.org/abs/{ids.arxiv}"
-    if ids.doi:
-        return f"https://doi.org/{quote(ids.doi, safe='/:;()._-')}"
-    if ids.pmid:
-        return f"https://pubmed.ncbi.nlm.nih.gov/{ids.pmid}/"
-    return f"https://pmc.ncbi.nlm.nih.gov/articles/{ids.pmcid}/" if ids.pmcid else ""
+def work_key(ids: Mapping[str, str], otherwise: str = "") -> str:
+    """Return the key of a work with these ids, by kind, whichever source found it; without any it is `otherwise`."""
+    name = ids.get("doi", "")
+    of_doi = arxiv_id(name.removeprefix(_ARXIV_DOI)) if name.startswith(_ARXIV_DOI) else ""
+    known = {**ids, "arxiv": ids.get("arxiv") or of_doi}
+    return next((f"{kind}:{known[kind]}" for kind in _PLACES if known.get(kind)), otherwise)
 
 
 def full_text_of_arxiv(paper: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 from deep_research.data import Found
 from deep_research.sources._api import DatedOptions, join_parts
 from deep_research.sources._api_answers import Record
-from deep_research.sources._papers import Ids, arxiv_id, doi, pmid, work_key
+from deep_research.sources._papers import arxiv_id, doi, pmid, work_key
 from deep_research.sources._record_documents import Item, line
 
 LEAST_EXCERPT = 400  # a shorter one only tells what the page is about
@@ -113,11 +113,11 @@ def page_key(url: str) -> str:
     parts = urlsplit(url)
     host, path = (parts.hostname or "").removeprefix("www."), parts.path
     if host.endswith("arxiv.org") and (paper := arxiv_id(f"arxiv.org{path}")):
-        return work_key(Ids(arxiv=paper))
+        return work_key({"arxiv": paper})
     if host in ("doi.org", "dx.doi.org") and (name := doi(path)):
-        return work_key(Ids(doi=name))
+        return work_key({"doi": name})
     if host == "pubmed.ncbi.nlm.nih.gov" and (number := pmid(path.strip("/"))):
-        return work_key(Ids(pmid=number))
+        return work_key({"pmid": number})
     if host == "clinicaltrials.gov" and (trial := _TRIAL.search(path)):
         return f"nct:{trial[1]}"
     if host == "github.com" and len(names := path.strip("/").split("/")) == 2:

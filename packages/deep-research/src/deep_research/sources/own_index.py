@@ -19,8 +19,9 @@ from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import ConfigError, SourceError, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiOptions, ApiSource, Pace, basic, read_answer, result
-from deep_research.sources._api_answers import Record, iso_date
+from deep_research.sources._api_answers import Record
 from deep_research.sources._record_documents import Item, line
+from deep_research.text.dates import iso_date
 
 _MOST = 50
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")

@@ -452,18 +452,12 @@ class TavilySource(ApiSource[WebOptions]):
 
     async def _read(self, found: Found) -> Found | None:
         response = await self._post("/extract", {"urls": [found.url], "format": "markdown"})
-        pages = await read_answer(parse_tavily_pages, response)
+        pages = [page for page in await read_answer(parse_tavily, response) if page.key == page_key(found.url)]
         told = {"title": found.title, "published": found.published}
-        return next((page.model_copy(update=told) for page in pages if page.key == page_key(found.url)), None)
+        return next((page.model_copy(update=told) for page in pages if page.page_text), None)
 
 
 @TavilySource.parser("results")
 def parse_tavily(entry: Record) -> Page:
-    """Return a page of a search; the engine's own `answer` is no evidence."""
+    """Return a page of a search or an extraction; the engine's own `answer` is no evidence."""
     return page_of(entry, published="published_date", text="raw_content")._replace(excerpt=entry.raw("content"))
-
-
-@TavilySource.parser("results")
-def parse_tavily_pages(entry: Record) -> Page | None:
-    """Return a page of an extraction; what failed is not there."""
-    return page_of(entry, text="raw_content") if entry.text("raw_content") else None

@@ -166,10 +166,9 @@ def is_run_id(text: str) -> bool:
 
 
 def dated_id(mark: str = "") -> str:
-    """Return an id for a run of this moment (UTC), which ends with a mark; without one, random, no other run has it."""
-    now = datetime.now(UTC)
-    # Two runs of one request may be made within a second: both keep its mark, in their order.
-    return f"{now:%Y%m%d-%H%M%S-%f}-{mark}" if mark else f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
+    """Return an id for a run of this moment (UTC), which ends with `mark` or, without one, at random."""
+    form = "%Y%m%d-%H%M%S-%f" if mark else "%Y%m%d-%H%M%S"  # with which two runs of one mark are apart, and in order
+    return f"{datetime.now(UTC):{form}}-{mark or secrets.token_hex(4)}"
 
 
 def no_run(run_id: str) -> RunNotFound:

@@ -1,7 +1,8 @@
 """The date that a text has, as far as it is written: YYYY, YYYY-MM or YYYY-MM-DD (ISO 8601)."""
 
 import re
-from datetime import date
+from datetime import UTC, date, datetime
+from typing import Any
 
 _MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)}
 _YEAR, _DAY = r"((?:1[4-9]|20)\d\d)", r"(\d{1,2})(?:st|nd|rd|th)?"
@@ -15,6 +16,29 @@ _IN_WORDS = re.compile(
 )
 """2024 Jan 31, 31 Jan 2024, Jan 31, 2024, each also without its day."""
 _EARLIEST, _LATEST = 1400, 2100
+_EARLIEST_SECOND, _LATEST_SECOND = 10**8, 10**11
+"""What is less than seconds since 1970 (it would be before 1973), and what is milliseconds."""
+
+
+def iso_date(value: Any) -> str | None:
+    """Return the date in a value of JSON, or None where there is none (also for "2 days ago").
+
+    Reads texts (`find_date`), years, seconds and milliseconds since 1970, and Crossref's date-parts `[[2024, 1, 31]]`.
+    """
+    if isinstance(value, str):
+        return find_date(value[:200])
+    if isinstance(value, list):
+        parts = value[0] if value and isinstance(value[0], list) else value
+        return written(*(int(part) if str(part).isdecimal() else 0 for part in parts[:3])) if parts else None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    if not value >= _EARLIEST_SECOND:
+        return written(int(value)) if value == value // 1 else None
+    try:
+        seconds = value / 1000 if value > _LATEST_SECOND else value
+        return datetime.fromtimestamp(seconds, UTC).date().isoformat()
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def find_date(text: str) -> str | None:

@@ -1,6 +1,7 @@
 -- Give a worker of so many places the next run, of an owner of whom fewer than `most` go on; where there are several
 -- owners, one place of the workers that are alive is left to another. One worker at a time: each sees what others took.
--- A run at which workers died is carried out alone, whose turn it is waited for: if they die of it, no other run is blamed.
+-- A run at which three workers died is carried out alone, so that no run beside it is blamed if another dies. When its turn
+-- comes, a busy worker takes nothing new until what it has in hand has ended.
 CREATE OR REPLACE FUNCTION deep_research.fetch_run(to_worker bigint, of_places integer, alive float, most integer, is_shared boolean)
 RETURNS procrastinate_jobs LANGUAGE plpgsql AS $$
 DECLARE
