@@ -100,6 +100,9 @@ class RequestGuard:
             scope["headers"] = [pair for pair in scope["headers"] if pair[0].lower() != b"cookie"]
             announced = headers.get("content-length", "")
             if self._uploads is not None and (scope["method"], scope["path"]) == ("POST", "/api/v1/documents"):
+                if not headers.get("content-type", "").lower().startswith("multipart/form-data"):
+                    # A form of another kind is parsed sign by sign on the event loop.
+                    raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "A document is uploaded as multipart/form-data.")
                 body = Body(receive, BodyLimit(self._uploads.largest), announced)
                 async with room:
                     await room.enter_async_context(self._uploads.room_for(owner, body.size))

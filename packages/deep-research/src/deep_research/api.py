@@ -47,10 +47,11 @@ from deep_research.runs.report_file import read_report_stream as read_report_str
 from deep_research.runs.run_evidence import SourceFacts as SourceFacts
 from deep_research.setting_arguments import SettingArguments
 from deep_research.settings import Settings
+from deep_research.state_files import DOCUMENTS
 from deep_research.stores.event_log import EventTail as EventTail
 from deep_research.stores.open_stores import QueueState, database, open_runs, owner_of
 from deep_research.stores.run_folder import check_writable as check_writable
-from deep_research.stores.run_folder import write_atomically
+from deep_research.stores.run_folder import folder_size, write_atomically
 from deep_research.stores.run_folder import write_bytes_atomically as write_bytes_atomically
 from deep_research.stores.run_store import Kept as Kept
 from deep_research.stores.run_store import RunHead as RunHead
@@ -213,8 +214,10 @@ def run_ids(*, home: Path | None = None) -> Sequence[str]:
 
 
 def kept_runs(*, home: Path | None = None) -> Kept:
-    """Return how many runs are kept, and their bytes."""
-    return open_runs(home or settings_module.home()).kept()
+    """Return how many runs are kept, and their bytes with those of the indexes of their documents."""
+    home = home or settings_module.home()
+    kept = open_runs(home).kept()
+    return Kept(kept.runs, kept.bytes + folder_size(home / DOCUMENTS))
 
 
 def find_runs(

@@ -54,7 +54,7 @@ SETTING_ALIASES = {
     "search_api": "sources",
 }
 """Names of settings in Open Deep Research (`Configuration`), with ours."""
-_SEARCH_APIS = {"openai": "openai_web_search", "anthropic": "anthropic_web_search", "none": ""}
+_SEARCH_APIS = {"openai": "openai_web_search", "anthropic": "anthropic_web_search"}
 
 
 def _setting(default: Any, group: str, description: str, *, advanced: bool = False, **bounds: Any) -> Any:
@@ -365,6 +365,8 @@ def _own_names(values: Mapping[str, Any]) -> dict[str, Any]:
         value = values[theirs]
         if theirs == "search_api" and isinstance(value, str):
             value = _SEARCH_APIS.get(value.lower(), value.lower())
+            if value == "none":
+                ours = "strategy"
         if named.get(ours, value) != value:
             _tell_once(
                 f"{theirs} counts as the setting {ours}; what else is given for it, {named[ours]!r}, is not used."
