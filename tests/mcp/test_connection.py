@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from deep_research.concurrency import side_by_side
 from deep_research.data.outside_tools import McpServer, ToolAnswer
 from deep_research.errors import Blocked, NotFound, SourceError, Unreachable
 from deep_research.mcp.mcp_connection import McpConnection
@@ -68,7 +69,7 @@ def test_d7_a_server_is_asked_over_http_with_its_headers() -> None:
 def test_d7_a_session_that_its_server_has_forgotten_is_opened_again() -> None:
     async def work(connection: McpConnection) -> list[ToolAnswer]:
         pocket.unknown = 2
-        return [*await asyncio.gather(_alpha(connection), _alpha(connection)), await _alpha(connection)]
+        return [*await side_by_side([_alpha(connection), _alpha(connection)]), await _alpha(connection)]
 
     with served_http() as pocket:
         answers = _with(server_of(url=pocket.url), work)
