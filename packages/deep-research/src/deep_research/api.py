@@ -30,7 +30,6 @@ from deep_research.graph_api import build_deep_research_graph as build_deep_rese
 from deep_research.graph_api import run_deep_research as run_deep_research
 from deep_research.isolated_reading import read_bytes
 from deep_research.registry import formats, reader_for
-from deep_research.report.charts import charts_of as charts_of
 from deep_research.report.counts import VerdictCounts as VerdictCounts
 from deep_research.report.counts import verdict_counts as verdict_counts
 from deep_research.run import Run as Run
@@ -58,6 +57,7 @@ from deep_research.stores.run_store import RunHead as RunHead
 from deep_research.stores.run_store import RunRecord as RunRecord
 from deep_research.stores.run_store import dated_id as dated_id
 from deep_research.templates import TemplateFile, load_templates, template_folders
+from deep_research.verification.chart_points import charts_of as charts_of
 from deep_research.verification.chart_points import with_tables as with_tables
 from deep_research.worker_child import Limits
 from deep_research.worker_pool import call_in_worker, in_worker_thread
