@@ -149,11 +149,6 @@ SHOWN = {
         "<p>检索增强生成\n   结合了检索与\n生成。 It works\nwell.</p>",
         "检索增强生成结合了检索与生成。 It works well.",
     ),
-    "functions in a table of one column are defined terms": (
-        "<table><tr><th><p>Function</p></th></tr>"
-        "<tr><td><p>abs ( x )</p><p>Absolute value</p><p>abs(-17) → 17</p></td></tr></table>",
-        "Function\n\n- abs ( x ): Absolute value\n\nabs(-17) → 17",
-    ),
     "the end tag of another heading closes the one that is open": (
         "<h2>Pumps</h1><ol><li>The first</li><li>The second</li></ol><p>They run.</p>",
         "## Pumps\n\n1. The first\n2. The second\n\nThey run.",
