@@ -69,6 +69,7 @@ SCENARIOS: dict[str, Scenario] = {
     "one": Scenario(AT_ONCE, unpaced=True, most={"cpu_seconds": 1.0, "max_stall_ms": 50}),
     "ten": Scenario(AT_ONCE, runs=10, unpaced=True, most={"cpu_seconds": 0.8}),
     "fifty": Scenario(AT_ONCE, runs=50, unpaced=True, most={"cpu_seconds": 0.8, "max_stall_ms": 200, "megabytes": 300}),
+    "two_hundred": Scenario(AT_ONCE, runs=200, unpaced=True, most={"megabytes": 700, "open_files": 1024}),
 }  # fmt: skip
 
 

@@ -52,7 +52,9 @@ def test_d6_each_name_of_the_configuration_is_a_setting(name: str) -> None:
     ],
 )
 def test_d3_the_search_of_the_configuration(api: str, sources: tuple[str, ...]) -> None:
-    assert load_settings(search_api=api).sources == sources
+    settings = load_settings(search_api=api)
+    assert settings.sources == sources
+    assert settings.strategy == ("none" if api == "none" else "")
 
 
 def test_our_name_wins_over_theirs_and_a_layer_over_the_one_below(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,12 +48,14 @@ def is_gone(pid: int) -> bool:
 class HttpPocket:
     """The pocket server behind HTTP. `answer` is given instead of it: (status, media type, body).
 
-    Nobody gets an answer to a request whose body holds `hangs_at`.
+    Nobody gets an answer to a request whose body holds `hangs_at`; to the next `unknown` POSTs it says 404, as a server that
+    does not know the session any more.
     """
 
     url: str = ""
     answer: tuple[int, str, bytes] | None = None
     hangs_at: bytes = b""
+    unknown: int = 0
     seen: list[dict[str, str]] = field(default_factory=list)
 
 
@@ -80,8 +82,10 @@ def served_http(calls: Path | None = None, fault: str = "") -> Iterator[HttpPock
     async def app(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
             pocket.seen.append({k.decode(): v.decode() for k, v in scope["headers"]})
-            if pocket.answer is not None:
-                status, media, body = pocket.answer
+            is_unknown = pocket.unknown > 0 and scope["method"] == "POST"
+            pocket.unknown -= is_unknown
+            if (answer := (404, "text/plain", b"") if is_unknown else pocket.answer) is not None:
+                status, media, body = answer
                 headers = [(b"content-type", media.encode())]
                 await send({"type": "http.response.start", "status": status, "headers": headers})
                 await send({"type": "http.response.body", "body": body})

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from deep_research.concurrency import side_by_side
 from deep_research.data.outside_tools import McpServer, ToolAnswer
 from deep_research.errors import Blocked, NotFound, SourceError, Unreachable
 from deep_research.mcp.mcp_connection import McpConnection
@@ -63,6 +64,18 @@ def test_d7_a_server_is_asked_over_http_with_its_headers() -> None:
         server = server_of(url=pocket.url, headers={"Authorization": f"Bearer {HIDDEN}"})
         assert "rotary engine" in _with(server, _alpha).parts[0].text
         assert {seen["authorization"] for seen in pocket.seen} == {f"Bearer {HIDDEN}"}
+
+
+def test_d7_a_session_that_its_server_has_forgotten_is_opened_again() -> None:
+    async def work(connection: McpConnection) -> list[ToolAnswer]:
+        pocket.unknown = 2
+        return [*await side_by_side([_alpha(connection), _alpha(connection)]), await _alpha(connection)]
+
+    with served_http() as pocket:
+        answers = _with(server_of(url=pocket.url), work)
+        methods = [seen.get("mcp-method", "") for seen in pocket.seen]
+    assert ["rotary engine" in answer.parts[0].text for answer in answers] == [True] * 3
+    assert methods.count("server/discover") == 2
 
 
 def test_d7_a_silent_program_is_an_error_that_names_the_server_and_gone_afterwards(tmp_path: Path) -> None:

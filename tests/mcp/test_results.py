@@ -90,6 +90,7 @@ def test_d7_the_same_entry_is_one_source_and_its_whole_text_another() -> None:
     [
         [_text('{"error": "rate limited"}')],
         [_text('{"errors": [{"code": 7}]}')],
+        [_text('{"success": false, "message": "the index did not answer"}')],
         [_text("Error: could not reach the website")],
         [_text("No results were found.")],
         [_text("错误：无法访问")],

@@ -341,6 +341,19 @@ def test_gzip_of_every_format(name: str, data: bytes):
     assert "text" in packed.text
 
 
+def test_what_follows_the_data_of_gzip_is_no_part_of_a_document():
+    packed = gzip.compress(b"some words")
+    assert read(packed + bytes(512), "notes.gz").text == "some words"
+    with pytest.raises(Unreadable, match="something else follows"):
+        read(packed + b"x" * 512, "notes.gz")
+
+
+def test_headings_beyond_a_bound_are_text():
+    document = read(b"# a\n\n" * 20_100, "a.md")
+    assert len(document.headings) == 20_000
+    assert document.text.count("a") == 20_100
+
+
 def test_gzip_without_suffix_is_recognised():
     assert read(gzip.compress(b"some words"), "notes").text == "some words"
 

@@ -149,11 +149,6 @@ SHOWN = {
         "<p>检索增强生成\n   结合了检索与\n生成。 It works\nwell.</p>",
         "检索增强生成结合了检索与生成。 It works well.",
     ),
-    "functions in a table of one column are defined terms": (
-        "<table><tr><th><p>Function</p></th></tr>"
-        "<tr><td><p>abs ( x )</p><p>Absolute value</p><p>abs(-17) → 17</p></td></tr></table>",
-        "Function\n\n- abs ( x ): Absolute value\n\nabs(-17) → 17",
-    ),
     "the end tag of another heading closes the one that is open": (
         "<h2>Pumps</h1><ol><li>The first</li><li>The second</li></ol><p>They run.</p>",
         "## Pumps\n\n1. The first\n2. The second\n\nThey run.",
@@ -282,15 +277,6 @@ def test_page_without_text_is_empty(html: str):
     assert read(html).text == ""
 
 
-def test_the_name_line_of_a_manual_page_is_kept_although_it_stands_in_the_header():
-    text = body(
-        '<div id="header"><h1>pump-start(1) Manual Page</h1><h2>NAME</h2><div class="sectionbody">'
-        f'<p>pump-start -\n  Start the pump of a boat</p></div></div><div id="content"><h2>USE</h2>{FILLER}</div>'
-    )
-    assert text.startswith("pump-start - Start the pump of a boat\n")
-    assert text.count("Start the pump of a boat") == 1
-
-
 def test_a_list_of_the_page_s_own_headings_is_left_out_whatever_it_is_called():
     entries = "".join(f'<div class="x1"><a href="#h{n}">{n}. Part {n}</a></div>' for n in range(1, 5))
     parts = "".join(f'<h2 id="h{n}"><span>{n}. </span>Part {n}</h2>{FILLER}' for n in range(1, 5))
@@ -317,9 +303,3 @@ def test_a_box_within_a_section_is_text_and_a_side_bar_of_the_page_is_not() -> N
     )
     assert "A server may have a GPS receiver." in text
     assert "Contact us" not in text
-
-
-def test_a_template_that_is_no_page_has_the_text_of_its_slots_and_buttons() -> None:
-    piece = '<button @click="show">Open it</button>\n<box><template #header><h3>The head</h3></template></box>'
-    assert read(piece).text == "Open it\n\n### The head"
-    assert read(f"<html><body>{piece}</body></html>").text == ""

@@ -128,6 +128,8 @@ def test_rtf():
     assert document.text == "# Prices\n\n我€5\n\n- one\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\na link {end}"
     assert document.title == "Plan"
     assert read(text.replace(r"{\title Plan}", "").encode(), "a.rtf").title == "Prices"
+    changed = r"{\rtf1 Rent{\deleted  100}{\revised\revdttm-2015295488  250}{\v  in secret} euros {\v\v0 a month}.\par}"
+    assert read(changed.encode(), "a.rtf").text == "Rent 250 euros a month."
 
 
 def test_org():

@@ -283,23 +283,6 @@ def test_nothing_gives_little(name: str, text: str):
     assert len(read(text, name)) < 20
 
 
-def test_definition_lists_of_asciidoc_are_items_with_their_terms() -> None:
-    text = "STRATEGIES\n----------\n\nort::\n\tThe default way to\n\tmerge two heads.\n+\nIt takes options:\n\nours;;\ntheirs;;\n\tOne side wins.\n"
-    read = PlainReader().read(text.encode(), name="strategies.txt").text
-    assert "- ort: The default way to merge two heads." in read
-    assert "\n\nIt takes options:" in read
-    assert "  - ours, theirs: One side wins." in read
-
-
-def test_lines_of_asciidoc_for_the_program_that_prints_it_are_no_text() -> None:
-    source = b"git-merge(1)\n============\n\n:git-merge: 1\n\ninclude::merge-options.txt[]\n\n[verse]\nJoins two histories.\n"
-    text = PlainReader().read(source, name="git-merge.txt").text
-    assert "Joins two histories." in text
-    assert "include::" not in text
-    assert ":git-merge:" not in text
-    assert "[verse]" not in text
-
-
 def test_a_document_whose_headings_are_all_alike_has_its_file_name_as_title() -> None:
     builder = DocumentBuilder()
     for title in ("Before the journey", "Hotels"):

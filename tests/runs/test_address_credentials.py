@@ -247,3 +247,11 @@ def test_the_password_of_a_database_that_cannot_be_used_is_not_shown(
     monkeypatch.setenv("DEEP_RESEARCH_DATABASE_URL", f"{scheme}://me:{PASSWORD}@127.0.0.1:1/x?connect_timeout=1")
     shown = CliRunner().invoke(cli, ["list"])
     assert PASSWORD not in shown.output + str(getattr(shown.exception, "message", ""))
+
+
+@pytest.mark.parametrize("sign", ["/", "#", "?", " "])
+def test_a_password_that_is_not_encoded_is_refused_and_not_shown(sign: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DEEP_RESEARCH_PROXY", f"http://me:{PASSWORD}{sign}more@127.0.0.1:9")
+    with pytest.raises(ConfigError, match="has a password with a sign that ends it") as refused:
+        load_settings()
+    assert PASSWORD not in refused.value.message

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from deep_research.data import Verification
-from deep_research.report.charts import charts_of, read_chart
 from deep_research.report.counts import verdict_counts
+from deep_research.verification.chart_points import charts_of, read_chart
 from tests.support.made_reports import make_report
 
 POINTS = [{"label": "Alpha", "value": 3000, "id": "s1p2"}, {"label": "Beta", "value": 4500.5}]
@@ -28,7 +28,7 @@ def test_statements_are_counted_by_their_verdicts() -> None:
 
 
 def test_the_charts_of_a_report_are_found_by_their_blocks() -> None:
-    ((text, figure),) = charts_of(make_report()).items()
+    ((text, figure),) = charts_of(make_report().report).items()
     assert f"```chart\n{text}\n```" in make_report().report
     assert (figure.kind, figure.title, figure.unit) == ("bar", "Speed at full load", "rpm")
     assert [(p.label, p.value, p.display, p.passages) for p in figure.points] == [

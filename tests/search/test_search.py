@@ -46,17 +46,6 @@ def test_a_title_named_in_the_question_comes_first() -> None:
     assert titles(library, "Who recorded Harbour Light?")[0] == "Harbour Light (song)"
 
 
-def test_a_module_named_in_small_letters_is_found_by_the_name_before_the_dash_of_its_title() -> None:
-    modules = [
-        ("boxes — Containers of all kinds", "Crates hold heavy things and baskets hold light ones in every shed."),
-        ("data model", "The data model of the language says what types the module of a program provides."),
-        ("Boxes", "Boxes and what types of data the module of a program provides in them are described."),
-    ]
-    library = library_of([*modules, *NOTES])
-    found = titles(library, "What data types does the boxes module provide, crates and baskets?")
-    assert found.index(modules[0][0]) < found.index("data model")
-
-
 def test_the_second_hop_follows_names() -> None:
     library = library_of(NOTES)
     question = "Where did the singer of Harbour Light die?"

@@ -122,6 +122,13 @@ def test_a_body_is_in_the_code_in_which_it_is_counted(address: str) -> None:
         assert http.post("/api/v1/runs", content=hidden.encode("utf-16")).status_code == 400
 
 
+def test_a_document_comes_in_a_form_of_parts(address: str) -> None:
+    with client(address) as http:
+        given = {"content-type": "application/x-www-form-urlencoded"}
+        answer = http.post("/api/v1/documents", content=b"&" * 1_000, headers=given)
+    assert (answer.status_code, "multipart/form-data" in answer.text) == (415, True)
+
+
 def test_a_text_of_many_signs_of_json_is_one_value(address: str) -> None:
     with client(address) as http:
         asked = {"question": '","[{ \\" \n\\' * 1_800, "model_provider": "finder", "workflow": "quick"}

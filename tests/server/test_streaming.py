@@ -61,7 +61,7 @@ def writing(home: Path) -> Iterator[tuple[Served, Writer]]:
     with serving_runs(home) as served:
 
         async def begin() -> None:
-            served.service._launch(home, run, writer)  # as the service begins a run, with a script for the research
+            served.service._launch(run, writer)  # as the service begins a run, with a script for the research
 
         asyncio.run_coroutine_threadsafe(begin(), served.loop).result(TIMEOUT)
         try:

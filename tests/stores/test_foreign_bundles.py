@@ -192,6 +192,8 @@ ODD: dict[str, Change] = {
     "a passage outside its text": _passage(start=-5, end=10**8),
     "a text of many snapshots": lambda members: _repeated(members, snapshots=50),
     "passages that overlap": lambda members: _repeated(members, passages=50),
+    "a row of too many values": _rows("notes.jsonl", b"[" + b"[]," * 1_000_000 + b"0]\n"),
+    "settings of too many values": lambda members: _edit(members, "run.json", settings={"docs": [0] * 1_000_001}),
     "a result of 24 MB": lambda members: members.update({"result.json": members["result.json"] + BLANKS}),
     "no date": lambda members: _edit(members, "run.json", created="not a date"),
     "a date before all dates": lambda members: _edit(members, "run.json", created="0001-01-01T00:00:00+23:59"),
@@ -303,6 +305,8 @@ def test_terminal_codes_of_a_bundle_reach_no_screen(good: Path, tmp_path: Path) 
     def plant(members: Members) -> None:
         for name in ("run.json", "result.json"):
             members[name] = json.dumps(everywhere(json.loads(members[name]))).encode()
+        told = json.loads(members["result.json"])
+        _edit(members, "result.json", reasoner={**told["reasoner"], "calls": {ESCAPES: 1}})
         for name in ("events.jsonl", "sources.jsonl"):
             rows = map(json.loads, members[name].splitlines())
             members[name] = b"".join(json.dumps(everywhere(row)).encode() + b"\n" for row in rows)
@@ -327,6 +331,21 @@ def test_terminal_codes_of_a_bundle_reach_no_screen(good: Path, tmp_path: Path) 
     for output in outputs:
         assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(output)
     assert "the end" in outputs[2]
+
+
+def test_the_report_of_a_bundle_is_markdown_without_html_and_links(good: Path, tmp_path: Path) -> None:
+    def plant(members: Members) -> None:
+        said = json.loads(members["result.json"])["report"]
+        _edit(
+            members, "result.json", report=f"{said}\n<script>alert(1)</script> [x](javascript:a) ![i](http://evil/x)\n"
+        )
+
+    original = api.read_bundle(good).report.report
+    report = api.read_bundle(_changed(good, tmp_path / "b.zip", plant)).report.report
+    assert report.startswith(original.rstrip())
+    assert report.removeprefix(original.rstrip()).split() == [
+        r"\<script>alert(1)\</script>", r"[x]\(javascript:a)", r"\![i]\(http://evil/x)",
+    ]  # fmt: skip
 
 
 def test_an_imported_run_answers_questions_from_what_it_has_read(good: Path) -> None:

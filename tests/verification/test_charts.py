@@ -22,8 +22,10 @@ def test_a_right_chart_is_read_and_drawn() -> None:
     assert text[chart.start : chart.end].startswith("```chart")
     assert text[chart.end :] == "\n\nMore.\n"
     assert chart_problems(chart, PASSAGES) == []
-    assert (chart.kind, chart.title, chart.unit) == ("line", "Coal", "%")
-    assert [(point.label, float(point.value), point.passages) for point in chart.points] == [
+    figure = chart.figure
+    assert figure is not None
+    assert (figure.kind, figure.title, figure.unit) == ("line", "Coal", "%")
+    assert [(point.label, float(point.value), point.passages) for point in figure.points] == [
         ("2024", 12.5, ("s1p1",)),
         ("2025", 9.0, ("s1p2",)),
     ]
@@ -57,7 +59,7 @@ def test_a_wrong_point_is_told(points: list[object], problem: str) -> None:
 def test_what_cannot_be_drawn_says_why(changed: dict[str, object]) -> None:
     (chart,) = read_charts(_chart(**changed))
     assert chart_problems(chart, PASSAGES) == [chart.fault] != [""]
-    assert chart.points == ()
+    assert chart.figure is None
 
 
 def test_a_block_that_is_no_json_is_told_and_other_code_is_none() -> None:

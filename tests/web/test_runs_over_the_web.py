@@ -88,6 +88,20 @@ def test_searches_of_a_source_that_fail_are_one_line_of_a_written_report(
         assert failed[0].why in told
 
 
+def test_what_was_found_before_every_place_failed_is_shown(world: World, own_state: Path) -> None:
+    for name, text in (("Alpha", ALPHA), ("Beta", BETA), ("Gamma", GAMMA)):
+        world.page(f"{name.lower()}.test", "/engine", f"{name} engine", text)
+    found = [
+        {"title": f"{name} engine", "url": f"http://{name.lower()}.test/engine", "content": ""}
+        for name in ("Alpha", "Beta", "Gamma")
+    ]
+    world.web.site(SEARCH).on("/search", [json_answer({"results": found}), status(500, "boom")])
+    ran = research(world.web, home=own_state, sources=("searxng",))
+    assert "boom" in why(ran)
+    assert ran.report.answered
+    assert "21,000 rpm" in ran.report.report
+
+
 def test_what_was_searched_for_is_what_a_place_has_answered(world: World, own_state: Path) -> None:
     """All places refuse from the first query on: nothing was searched for."""
     world.web.site(SEARCH).on("/search", status(429, "slow down", retry_after="3600"))

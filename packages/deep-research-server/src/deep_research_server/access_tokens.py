@@ -4,16 +4,16 @@ A token has 256 random bits, so that its plain hash cannot be guessed back (no s
 """
 
 import hashlib
-import json
 import re
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from deep_research import api
 from deep_research.data.noun import Noun
 from deep_research.errors import ConfigError, StoreError
 from deep_research.state_files import OWNERS, lock, make_private_folder, open_private
@@ -79,7 +79,7 @@ class AccessTokens:
             found = [record for record in records if record.id == token_id]
             if not found:
                 raise ConfigError(f"There is no token {token_id!r}.", setting="token", value=token_id)
-            self._save([record for record in records if record.id != token_id])
+            self._save(record for record in records if record.id != token_id)
         return found[0]
 
     def owner_of(self, token: str) -> str | None:
@@ -113,11 +113,8 @@ class AccessTokens:
             message = f"Cannot write {str(self._path)!r}: {error.strerror}. Check the disk and the rights."
             raise StoreError(message, path=str(self._path)) from error
 
-    def _save(self, records: Sequence[TokenRecord]) -> None:
-        temporary = self._path.with_suffix(".tmp")
-        with open_private(temporary, "w") as file:
-            json.dump([record.model_dump() for record in records], file, indent=1)
-        temporary.replace(self._path)
+    def _save(self, records: Iterable[TokenRecord]) -> None:
+        api.write_bytes_atomically(self._path, _records.dump_json(tuple(records), indent=1), private=True)
 
 
 def owner_home(home: Path, owner: str) -> Path:

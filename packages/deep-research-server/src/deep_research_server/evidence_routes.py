@@ -155,7 +155,7 @@ def view_of_report(report: Report, language: str | None = None) -> ReportView:
         ReportView,
         shown,
         counts=verdict_counts(report),
-        charts=charts_of(report),
+        charts=charts_of(report.report),
         # Addresses of the server's own files are left out.
         references=tuple(r.model_copy(update={"url": web_address(r.url)}) for r in report.references),
         sources={key: one.model_copy(update={"url": web_address(one.url)}) for key, one in report.sources.items()},

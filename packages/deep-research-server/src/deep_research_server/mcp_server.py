@@ -167,10 +167,10 @@ class _Tools:
         """Answer a question in one turn: from what a run has read, or, without a run, by a quick search."""
         if run_id is None:
             return await self._researched(context, question, [], {"workflow": "quick"}, again=again)
-        run, (_, home) = await asyncio.to_thread(self._open, context, run_id), self._home_of(context)
-        await self._check_workers(home)
-        begun = await self._service.follow_up(home, run, question, {})
-        await self._watch(context, home, run, begun.number)
+        run = await asyncio.to_thread(self._open, context, run_id)
+        await self._check_workers(run.home)
+        begun = await self._service.follow_up(run, question, {})
+        await self._watch(context, run, begun.number)
 
         def answer() -> CallToolResult:
             made = run.numbered_follow_up(begun.number)
@@ -184,17 +184,17 @@ class _Tools:
         """Return the report of an earlier run with its sources."""
         run = self._open(context, run_id)
         if not run.has_report:
-            raise ToolError(self._how_to_go_on(self._home_of(context)[1], run))
+            raise ToolError(self._how_to_go_on(run))
         return _result(run.report)
 
-    def _how_to_go_on(self, home: Path, run: Run) -> str:
+    def _how_to_go_on(self, run: Run) -> str:
         """Return what an agent can do about a run without a report."""
         record = run.record
         if is_still_awaited(record):
             how = "with the same arguments: that goes on with it, nothing is paid twice"
             again = f"call `research` (or `ask`) again {how}"
             return f"The run {run.id} has no report yet; {again}. Its question: {record.question}"
-        if self._service.is_active(home, run) or run.is_running:
+        if self._service.is_active(run) or run.is_running:
             return f"The run {run.id} goes on and has no report yet: ask for it again in a minute."
         why = record.error or record.waiting_for or "it was stopped."
         return f"The run {run.id} has no report: {why} Who began it can take it up again; `research` begins another."
@@ -267,13 +267,13 @@ class _Tools:
             await asyncio.to_thread(run.note_awaited, "")
             (run, _), is_told = await begin(), False
         await context.report_progress(0.0, message=f"Run {run.id}. If cut off, call again with the same arguments.")
-        await self._watch(context, home, run)
+        await self._watch(context, run)
         record = await asyncio.to_thread(lambda: run.record)
         if record.status != "finished" or not record.is_answered:
             await self._service.hand_over(run)
             record = await asyncio.to_thread(lambda: run.record)
         if record.status != "finished":
-            how = self._how_to_go_on(home, run) if record.awaited else ""
+            how = self._how_to_go_on(run) if record.awaited else ""
             raise ToolError(" ".join(said for said in (record.error or record.waiting_for, how) if said))
         made = f"The run of the same call at {record.created[:16]} (UTC) has made this report"
         note = f"{made}; again=true makes a new one." if is_told else ""
@@ -288,9 +288,9 @@ class _Tools:
         """Return a run of the owner; may block. Raises RunNotFound."""
         return api.open_run(run_id, home=self._home_of(context)[1])
 
-    async def _watch(self, context: Context, home: Path, run: Run, follow_up: int = 0) -> None:
+    async def _watch(self, context: Context, run: Run, follow_up: int = 0) -> None:
         """Notify the progress of a run to its end; see `RunService.attend` for a call that is cancelled."""
-        async with aclosing(self._service.watch(home, run, follow_up)) as events:
+        async with aclosing(self._service.watch(run, follow_up)) as events:
             async for event in events:
                 if event is not None and (said := describe(event)):
                     await context.report_progress(float(event.number), message=said)

@@ -9,7 +9,6 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from datetime import datetime
-from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
@@ -123,7 +122,6 @@ class _Asking(NamedTuple):
     """A run of a client's request with what it is found by."""
 
     service: RunService
-    home: Path
     run: Run
     model: str
     created: int
@@ -131,10 +129,10 @@ class _Asking(NamedTuple):
 
     async def wait(self, request: Request) -> _Outcome:
         """Wait for the end and return the outcome. Raises HTTPException when the client leaves before."""
-        ended = asyncio.create_task(self.service.wait(self.home, self.run))
+        ended = asyncio.create_task(self.service.wait(self.run))
         gone = asyncio.create_task(_leaves(request))
         try:
-            with self.service.attend(self.home, self.run):
+            with self.service.attend(self.run):
                 await asyncio.wait([ended, gone], return_when=asyncio.FIRST_COMPLETED)
                 if not ended.done():
                     raise HTTPException(408, "The client has left.")
@@ -149,7 +147,7 @@ class _Asking(NamedTuple):
 
         None is given when nothing happens for a while.
         """
-        async with aclosing(self.service.watch(self.home, self.run)) as events:
+        async with aclosing(self.service.watch(self.run)) as events:
             async for event in events:
                 if event is None or event.kind == "report_piece":
                     yield event and event.text
@@ -195,7 +193,7 @@ async def _begin(
     run = await service.go_on(owner, question, settings, asked_by=asked_by, **awaiting)
     if run is None:
         run, _ = await service.start(owner, question, settings, **awaiting)
-    return await asyncio.to_thread(_asking, service, owner, run, model)
+    return await asyncio.to_thread(_asking, service, run, model)
 
 
 @router.get("/models", responses=ERRORS)
@@ -297,16 +295,16 @@ async def _said_before(service: Service, owner: str, run: Run) -> list[Message]:
 async def _asking_of(service: Service, owner: Owner, response_id: _ResponseId) -> _Asking:
     """Return the run of a response. Raises RunNotFound."""
     run = await service.open(owner, response_id.removeprefix("resp_"))
-    return await asyncio.to_thread(_asking, service, owner, run)
+    return await asyncio.to_thread(_asking, service, run)
 
 
-def _asking(service: RunService, owner: str, run: Run, model: str = "") -> _Asking:
+def _asking(service: RunService, run: Run, model: str = "") -> _Asking:
     """Return a run with the name that it was asked by, or would be."""
     record = run.record
     named = (n for n, v in MODELS.items() if v and all(record.settings.get(key) == value for key, value in v.items()))
     created = int(datetime.fromisoformat(record.created).timestamp())
     model = model or next(named, "deep-research")
-    return _Asking(service, service.home_of(owner), run, model, created)
+    return _Asking(service, run, model, created)
 
 
 _Response = Annotated[_Asking, Depends(_asking_of)]
@@ -321,20 +319,20 @@ async def show_response(asking: _Response) -> Response:
 @router.post("/responses/{response_id}/cancel", responses=ERRORS)
 async def cancel_response(asking: _Response) -> Response:
     """Stop a response; its state is kept."""
-    await asking.service.cancel(asking.home, asking.run)
+    await asking.service.cancel(asking.run)
     return await _shown(asking, background=True)
 
 
 @router.delete("/responses/{response_id}", responses=ERRORS)
 async def delete_response(asking: _Response) -> dict[str, Any]:
     """Delete a response with its run."""
-    await asking.service.cancel(asking.home, asking.run)
-    await make_answer(api.delete_runs, [asking.run.id], home=asking.home)
+    await asking.service.cancel(asking.run)
+    await make_answer(api.delete_runs, [asking.run.id], home=asking.run.home)
     return {"id": f"resp_{asking.run.id}", "object": "response", "deleted": True}
 
 
 def _response(asking: _Asking, *, background: bool) -> dict[str, Any]:
-    if asking.service.is_active(asking.home, asking.run):
+    if asking.service.is_active(asking.run):
         return _response_body(asking, "in_progress", background=background)
     done = asking.outcome()
     stopped = asking.run.record.status == "stopped"

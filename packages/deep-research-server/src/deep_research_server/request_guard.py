@@ -51,6 +51,13 @@ _PROXIED = (
 )
 
 
+def _upload(receive: Receive, headers: Mapping[str, str], most: int) -> Body:
+    """Return the body of a document; a form of another kind would be parsed sign by sign on the event loop."""
+    if not headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "A document is uploaded as multipart/form-data.")
+    return Body(receive, BodyLimit(most), headers.get("content-length", ""))
+
+
 class RequestGuard:
     """ASGI middleware around the whole application.
 
@@ -100,7 +107,7 @@ class RequestGuard:
             scope["headers"] = [pair for pair in scope["headers"] if pair[0].lower() != b"cookie"]
             announced = headers.get("content-length", "")
             if self._uploads is not None and (scope["method"], scope["path"]) == ("POST", "/api/v1/documents"):
-                body = Body(receive, BodyLimit(self._uploads.largest), announced)
+                body = _upload(receive, headers, self._uploads.largest)
                 async with room:
                     await room.enter_async_context(self._uploads.room_for(owner, body.size))
                     await self._app(scope, body.receive, send_guarded)

@@ -50,14 +50,14 @@ _SSE: dict[int | str, dict[str, Any]] = {
 }
 
 
-def view_of(service: RunService, home: Path, run: Run) -> models.RunView:
+def view_of(service: RunService, run: Run) -> models.RunView:
     """Return a run as clients see it; a run that nothing carries out any more is shown as stopped."""
     record = run.record
     return copy_fields(
         models.RunView,
         record,
         id=record.run_id,
-        status=_state(service, home, record),
+        status=_state(service, run.home, record),
         documents=[Path(path).name for path in record.docs],
         settings={name: value for name, value in record.settings.items() if name in models.NewRun.model_fields},
         asked=record.asked if record.status == "waiting" else None,
@@ -68,7 +68,7 @@ def view_of(service: RunService, home: Path, run: Run) -> models.RunView:
 def _state(service: RunService, home: Path, record: RunHead) -> models.RunState:
     if record.status in ("running", "queued"):
         run = api.open_run(record.run_id, home=home, is_known=True)
-        if service.is_active(home, run):
+        if service.is_active(run):
             return record.status
         return "running" if run.is_running else "stopped"
     if record.status in ("waiting", "failed", "stopped") and service.has_task(home, record.run_id):
@@ -76,8 +76,8 @@ def _state(service: RunService, home: Path, record: RunHead) -> models.RunState:
     return record.status
 
 
-async def _view(service: Service, home: Path, run: Run) -> models.RunView:
-    return await asyncio.to_thread(view_of, service, home, run)
+async def _view(service: Service, run: Run) -> models.RunView:
+    return await asyncio.to_thread(view_of, service, run)
 
 
 @router.post("/runs", status_code=201, responses=_BEGUN)
@@ -96,7 +96,7 @@ async def create_run(
         history=history,
         wanted_id=_id_of_key(owner, key, new.model_dump()),
     )
-    return await _tell_begun(service, home, response, *await begun)
+    return await _tell_begun(service, response, *await begun)
 
 
 def _id_of_key(owner: str, key: str, asked: Any) -> str:
@@ -108,11 +108,11 @@ def _id_of_key(owner: str, key: str, asked: Any) -> str:
     return f"k{named[:16]}-{told[:8]}"
 
 
-async def _tell_begun(service: Service, home: Path, response: Response, run: Run, is_new: bool) -> models.RunView:
+async def _tell_begun(service: Service, response: Response, run: Run, is_new: bool) -> models.RunView:
     """Return the view of a run that a request began, or had begun; the head of the answer says where it is."""
     response.status_code = 201 if is_new else 200
     response.headers["location"] = f"{router.prefix}/runs/{run.id}"
-    return await _view(service, home, run)
+    return await _view(service, run)
 
 
 @router.get("/runs", responses=problems())
@@ -152,20 +152,20 @@ def list_runs(
 
 
 @router.get("/runs/{run_id}", responses=problems(404))
-def show_run(service: Service, home: Home, run: OwnRun) -> models.RunDetails:
+def show_run(service: Service, run: OwnRun) -> models.RunDetails:
     """Show a run with its sections and its cost so far."""
-    view = view_of(service, home, run)
+    view = view_of(service, run)
     ledger = run.report.ledger if view.has_report else run.cost_so_far()
     asked = run.count_follow_ups() if view.has_report else 0
     return models.RunDetails(**dict(view), sections=run.sections(), ledger=ledger, follow_ups=asked)
 
 
 @router.delete("/runs/{run_id}", status_code=204, responses=problems(404, 409))
-async def delete_run(service: Service, home: Home, run: OwnRun) -> None:
+async def delete_run(service: Service, run: OwnRun) -> None:
     """Delete a run with everything that only it needed."""
-    if await asyncio.to_thread(service.is_active, home, run):
-        await service.cancel(home, run)
-    done = await make_answer(api.delete_runs, [run.id], home=home)
+    if await asyncio.to_thread(service.is_active, run):
+        await service.cancel(run)
+    done = await make_answer(api.delete_runs, [run.id], home=run.home)
     if done.busy:
         raise RunBusy("Another program carries the run out; stop it there.", run_id=run.id)
 
@@ -186,21 +186,21 @@ def _asked(run: Run) -> Asked:
 
 
 @router.post("/runs/{run_id}/answer", status_code=202, responses=problems(404, 409, 429))
-async def answer_run(given: models.AnswerInput, service: Service, home: Home, run: OwnRun) -> models.RunView:
+async def answer_run(given: models.AnswerInput, service: Service, run: OwnRun) -> models.RunView:
     """Answer what the run asks: an option (its text or number), yes or no to the plan, or any words."""
     await asyncio.to_thread(_asked, run)
-    await service.carry_out(home, run, given.answer)
-    return await _view(service, home, run)
+    await service.carry_out(run, given.answer)
+    return await _view(service, run)
 
 
 @router.put("/runs/{run_id}/plan", status_code=202, responses=problems(404, 409, 429))
-async def edit_plan(plan: models.PlanInput, service: Service, home: Home, run: OwnRun) -> models.RunView:
+async def edit_plan(plan: models.PlanInput, service: Service, run: OwnRun) -> models.RunView:
     """Put an edited plan in the place of the one that the run shows; it shows the new one, to be confirmed."""
     asked = await asyncio.to_thread(_asked, run)
     if asked.brief is None:
         raise RunBusy("The run does not show a plan.", run_id=run.id)
-    await service.carry_out(home, run, api.format_outline(plan.brief(asked.brief)))
-    return await _view(service, home, run)
+    await service.carry_out(run, api.format_outline(plan.brief(asked.brief)))
+    return await _view(service, run)
 
 
 @router.post("/runs/{run_id}/steer", status_code=202, responses=problems(404, 409))
@@ -211,30 +211,28 @@ async def steer_run(given: models.SteerInput, run: OwnRun) -> models.Taken:
 
 
 @router.post("/runs/{run_id}/cancel", status_code=202, responses=problems(404, 409))
-async def cancel_run(service: Service, home: Home, run: OwnRun) -> models.RunView:
+async def cancel_run(service: Service, run: OwnRun) -> models.RunView:
     """Stop a run; its state is kept, and it can be resumed."""
-    await service.cancel(home, run)
-    return await _view(service, home, run)
+    await service.cancel(run)
+    return await _view(service, run)
 
 
 @router.post("/runs/{run_id}/resume", status_code=202, responses=problems(404, 409, 429))
-async def resume_run(service: Service, home: Home, run: OwnRun) -> models.RunView:
+async def resume_run(service: Service, run: OwnRun) -> models.RunView:
     """Take a run up again that was stopped or has failed."""
-    view = await _view(service, home, run)
+    view = await _view(service, run)
     if view.status not in ("stopped", "failed"):
         raise RunBusy(f"The run is {view.status}: there is nothing to take up again.", run_id=run.id)
-    await service.carry_out(home, run)
-    return await _view(service, home, run)
+    await service.carry_out(run)
+    return await _view(service, run)
 
 
 @router.post("/runs/{run_id}/refresh", status_code=201, responses={**_BEGUN, **problems(404, 409, 429)})
-async def refresh_run(
-    response: Response, service: Service, owner: Owner, home: Home, run: OwnRun, key: Key = ""
-) -> models.RunView:
+async def refresh_run(response: Response, service: Service, owner: Owner, run: OwnRun, key: Key = "") -> models.RunView:
     """Begin to research the plan of a finished run anew, from today's sources."""
     await _need_report(run)
     begun = service.begin(owner, run.refresh, wanted_id=_id_of_key(owner, key, f"refresh {run.id}"))
-    return await _tell_begun(service, home, response, *await begun)
+    return await _tell_begun(service, response, *await begun)
 
 
 @router.get("/runs/{run_id}/changes", responses=problems(404))
@@ -246,7 +244,6 @@ def show_changes(run: OwnRun) -> models.ChangesView:
 @router.get("/runs/{run_id}/events", responses={**_SSE, **problems(404)}, response_class=FairStream)
 async def follow_run(
     service: Service,
-    home: Home,
     run: OwnRun,
     after: After = 0,
     last_event_id: LastEventId = "",
@@ -259,17 +256,17 @@ async def follow_run(
     will come until it is answered or resumed.
     """
     start = _first_wanted(after, last_event_id)
-    return _stream(service, home, run, run.tail_events(), start, language)
+    return _stream(service, run, run.tail_events(), start, language)
 
 
 @router.post("/runs/{run_id}/follow-ups", status_code=202, responses=problems(404, 409, 429))
-async def ask_follow_up(given: models.FollowUpInput, service: Service, home: Home, run: OwnRun) -> models.FollowUpView:
+async def ask_follow_up(given: models.FollowUpInput, service: Service, run: OwnRun) -> models.FollowUpView:
     """Ask a question about a finished report; its answer is shown at the returned number."""
     record = await _need_report(run)
     settings = given.model_dump(exclude={"question"}, exclude_none=True)
     before = {name: value for name, value in record.settings.items() if name == "model_provider"}
     await asyncio.to_thread(settings_of_client, settings, {} if "model_provider" in settings else before)
-    made = await service.follow_up(home, run, given.question, settings)
+    made = await service.follow_up(run, given.question, settings)
     return follow_up_view(made)
 
 
@@ -287,11 +284,11 @@ def show_follow_up(run: OwnRun, number: int) -> models.FollowUpView:
 
 @router.get("/runs/{run_id}/follow-ups/{number}/events", responses={**_SSE, **problems(404)}, response_class=FairStream)
 async def follow_follow_up(
-    service: Service, home: Home, run: OwnRun, number: int, after: After = 0, last_event_id: LastEventId = ""
+    service: Service, run: OwnRun, number: int, after: After = 0, last_event_id: LastEventId = ""
 ) -> FairStream:
     """Follow the events of a follow-up question."""
     await asyncio.to_thread(run.numbered_follow_up, number)
-    return _stream(service, home, run, run.tail_events(number), _first_wanted(after, last_event_id), None)
+    return _stream(service, run, run.tail_events(number), _first_wanted(after, last_event_id), None)
 
 
 def follow_up_view(made: FollowUp) -> models.FollowUpView:
@@ -305,12 +302,12 @@ def _first_wanted(after: int, last_event_id: str) -> int:
     return min(int(last_event_id) if last_event_id.isdecimal() and last_event_id.isascii() else after, 10**9)
 
 
-def _stream(service: Service, home: Path, run: Run, log: EventTail, after: int, language: str | None) -> FairStream:
+def _stream(service: Service, run: Run, log: EventTail, after: int, language: str | None) -> FairStream:
     def is_going_on() -> bool:
-        return service.is_active(home, run) or run.is_running
+        return service.is_active(run) or run.is_running
 
     def last_state() -> str:
-        return _state(service, home, run.record)
+        return _state(service, run.home, run.record)
 
     lines = service.feeds.follow(log, after, is_going_on)
     events = _sse(lines, after, last_state, language)
@@ -366,4 +363,4 @@ async def create_verification(
     given, settings, docs = await asyncio.to_thread(prepare)
     make = partial(asyncio.to_thread, api.start_verification, given, settings, docs=docs, home=home)
     begun = service.begin(owner, make, wanted_id=_id_of_key(owner, key, new.model_dump()))
-    return await _tell_begun(service, home, response, *await begun)
+    return await _tell_begun(service, response, *await begun)

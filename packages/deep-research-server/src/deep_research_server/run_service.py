@@ -112,7 +112,7 @@ class RunService:
             # Another one is made only where none is awaited, so it can be the newest alone.
             begun = (await asyncio.to_thread(marked_runs, home, [awaited]))[:1] if awaited else []
             if (cut := await asyncio.to_thread(run_asked_in, begun, (), awaited)) is not None:
-                await self._take_up(home, cut)
+                await self._take_up(cut)
                 return cut, False
             await self._check_capacity(home)
             await self._check_room(home)
@@ -120,7 +120,7 @@ class RunService:
             run = await make(wanted_id=wanted_id)
             if awaited:
                 await asyncio.to_thread(run.note_awaited, awaited)
-            await self.carry_out(home, run)
+            await self.carry_out(run)
         return run, True
 
     async def go_on(
@@ -145,21 +145,21 @@ class RunService:
             if run is None:
                 return None
             if run.record.status != "waiting":  # the client was cut off after its answer
-                await self._take_up(home, run)
+                await self._take_up(run)
                 return run
             if is_awaited:
                 await asyncio.to_thread(run.note_awaited, key)
-            await self.carry_out(home, run, said)
+            await self.carry_out(run, said)
         return run
 
-    async def _take_up(self, home: Path, run: Run) -> None:
+    async def _take_up(self, run: Run) -> None:
         """Go on with a run that was left, unless it has ended with a report or goes on still."""
-        key = (home, run.id)
+        key = _key(run)
         if (leaving := self._leaving.pop(key, None)) is not None:
             leaving.cancel()
         if key in self._stopping:
-            await self.wait(home, run)
-        if await asyncio.to_thread(lambda: run.has_report or self.is_active(home, run)):
+            await self.wait(run)
+        if await asyncio.to_thread(lambda: run.has_report or self.is_active(run)):
             return
         if await asyncio.to_thread(lambda: run.is_running):
             message = f"Another process carries the run {run.id} out for the same request: ask again when it has ended."
@@ -167,7 +167,7 @@ class RunService:
         record = await asyncio.to_thread(lambda: run.record)
         if record.status == "failed":  # once: what fails again would do so for ever
             await asyncio.to_thread(run.note_awaited, "")
-        await self.carry_out(home, run)
+        await self.carry_out(run)
 
     async def hand_over(self, run: Run) -> None:
         """Note that the client that waited is told the outcome; a run that was stopped or has failed can go on yet."""
@@ -197,44 +197,44 @@ class RunService:
         """Return whether this process carries the run out, or will in its turn."""
         return (home, run_id) in self._tasks
 
-    def is_active(self, home: Path, run: Run) -> bool:
+    def is_active(self, run: Run) -> bool:
         """Return whether the run is carried out, or will be in its turn; may block."""
-        return self.has_task(home, run.id)
+        return _key(run) in self._tasks
 
-    async def carry_out(self, home: Path, run: Run, answer: str | None = None) -> None:
+    async def carry_out(self, run: Run, answer: str | None = None) -> None:
         """Do what is left of a run, beginning with the user's `answer` where it waits for one. Raises RunBusy."""
-        await self._check_capacity(home)
+        await self._check_capacity(run.home)
         answers = [answer] if answer is not None else []
 
         def reply(_asked: Asked) -> str | None:
             return answers.pop() if answers else None
 
-        self._launch(home, run, lambda listener: run.carry_out(listener=listener, answer=reply))
+        self._launch(run, lambda listener: run.carry_out(listener=listener, answer=reply))
 
-    async def follow_up(self, home: Path, run: Run, question: str, settings: dict[str, Any]) -> FollowUp:
+    async def follow_up(self, run: Run, question: str, settings: dict[str, Any]) -> FollowUp:
         """Begin with a question about a finished run, and return its record.
 
         Raises RunBusy, RunNotFound when the run has no report yet, ConfigError, LimitReached.
         """
-        await self._check_capacity(home)
-        if (leaving := self._leaving.pop((home, run.id), None)) is not None:  # asked again: it goes on where it was
+        await self._check_capacity(run.home)
+        if (leaving := self._leaving.pop(_key(run), None)) is not None:  # asked again: it goes on where it was
             leaving.cancel()
-            await self.cancel(home, run)
-        if await asyncio.to_thread(self.is_active, home, run):
+            await self.cancel(run)
+        if await asyncio.to_thread(self.is_active, run):
             raise RunBusy(f"The run {run.id} is going on already.", run_id=run.id)
-        async with self._beginning[home]:
-            await self._check_room(home, runs=0)
+        async with self._beginning[run.home]:
+            await self._check_room(run.home, runs=0)
             made = await asyncio.to_thread(lambda: run.note_follow_up(question, **settings))
-        await self._answer(home, run, made)
+        await self._answer(run, made)
         return made
 
-    async def _answer(self, home: Path, run: Run, made: FollowUp) -> None:
+    async def _answer(self, run: Run, made: FollowUp) -> None:
         """Have a question that was written down answered."""
-        self._launch(home, run, lambda listener: run.follow_up(made.question, listener=listener), made.number)
+        self._launch(run, lambda listener: run.follow_up(made.question, listener=listener), made.number)
 
-    async def cancel(self, home: Path, run: Run) -> None:
+    async def cancel(self, run: Run) -> None:
         """Stop a run, whichever process carries it out, or take it out of the queue; its state is kept."""
-        key = (home, run.id)
+        key = _key(run)
         self._stopping.add(key)
         try:
             if (task := self._tasks.get(key)) is not None:
@@ -242,14 +242,14 @@ class RunService:
                 await asyncio.wait([task], timeout=_STOP_SECONDS)
             elif await asyncio.to_thread(run.stop):
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self.wait(home, run), _STOP_SECONDS)
+                    await asyncio.wait_for(self.wait(run), _STOP_SECONDS)
         finally:
             self._stopping.discard(key)
 
     @contextmanager
-    def attend(self, home: Path, run: Run) -> Iterator[None]:
+    def attend(self, run: Run) -> Iterator[None]:
         """Have the run stopped soon after the block was broken off, unless somebody else attends it or comes back."""
-        key = (home, run.id)
+        key = _key(run)
         self._attended[key] += 1
         ended = False
         try:
@@ -260,25 +260,25 @@ class RunService:
             if not self._attended[key]:
                 del self._attended[key]
                 if not ended:
-                    self._leaving[key] = asyncio.create_task(self._stop_left(home, run))
+                    self._leaving[key] = asyncio.create_task(self._stop_left(run))
 
-    async def _stop_left(self, home: Path, run: Run) -> None:
+    async def _stop_left(self, run: Run) -> None:
         await asyncio.sleep(_LEFT_SECONDS)
-        del self._leaving[(home, run.id)]
-        await self.cancel(home, run)
+        del self._leaving[_key(run)]
+        await self.cancel(run)
 
-    async def wait(self, home: Path, run: Run) -> None:
+    async def wait(self, run: Run) -> None:
         """Wait until the run has ended, or waits for an answer."""
-        if (task := self._tasks.get((home, run.id))) is not None:
+        if (task := self._tasks.get(_key(run))) is not None:
             await asyncio.wait([task])
 
-    async def watch(self, home: Path, run: Run, follow_up: int = 0) -> AsyncGenerator[Event | None, None]:
+    async def watch(self, run: Run, follow_up: int = 0) -> AsyncGenerator[Event | None, None]:
         """Give the events of a run, or of a question about it, to its end; None when nothing happens for a while.
 
         A reader that goes away before the end stops the run, unless it is back soon; its state is kept.
         """
-        with self.attend(home, run):
-            async for line in self.feeds.follow(run.tail_events(follow_up), 0, lambda: self.is_active(home, run)):
+        with self.attend(run):
+            async for line in self.feeds.follow(run.tail_events(follow_up), 0, lambda: self.is_active(run)):
                 yield event_adapter.validate_json(line) if line is not None else None
 
     async def close(self) -> None:
@@ -300,12 +300,12 @@ class RunService:
             message = f"{taken} of your runs go on or wait already; try again when one has ended."
             raise LimitReached(message, kind="runs", limit=self._most)
 
-    def _launch(self, home: Path, run: Run, work: _Work, part: int = 0) -> None:
-        key = (home, run.id)
+    def _launch(self, run: Run, work: _Work, part: int = 0) -> None:
+        key = _key(run)
         if key in self._tasks:
             raise RunBusy(f"The run {run.id} is going on already.", run_id=run.id)
         place = run.tail_events(part).place
-        task = asyncio.create_task(self._work(home, place, run, work))
+        task = asyncio.create_task(self._work(place, run, work))
         self._tasks[key] = task
         task.add_done_callback(lambda _task: self._ended(key, place))
 
@@ -314,8 +314,8 @@ class RunService:
         self.feeds.forget(place)
         self.feeds.notify()
 
-    async def _work(self, home: Path, place: str, run: Run, work: _Work) -> None:
-        async with self._turns.turn_of(str(home)):
+    async def _work(self, place: str, run: Run, work: _Work) -> None:
+        async with self._turns.turn_of(str(run.home)):
             try:
                 await work(lambda event: self.feeds.take(place, event))
             except ResearchError as error:  # the record says it
@@ -332,27 +332,31 @@ class QueuedRunService(RunService):
 
     is_queued = True
 
-    def is_active(self, home: Path, run: Run) -> bool:
+    def is_active(self, run: Run) -> bool:
         """See `RunService.is_active`: asks the database."""
-        return super().is_active(home, run) or run.is_queued
+        return super().is_active(run) or run.is_queued
 
-    async def carry_out(self, home: Path, run: Run, answer: str | None = None) -> None:
+    async def carry_out(self, run: Run, answer: str | None = None) -> None:
         """See `RunService.carry_out`: puts the run into the queue."""
-        await self._check_capacity(home)
+        await self._check_capacity(run.home)
         await asyncio.to_thread(run.enqueue, may_ask=True, answer=answer)
         self.feeds.notify()
 
-    async def _answer(self, home: Path, run: Run, made: FollowUp) -> None:
+    async def _answer(self, run: Run, made: FollowUp) -> None:
         await asyncio.to_thread(run.enqueue)
         self.feeds.notify()
 
-    async def wait(self, home: Path, run: Run) -> None:
+    async def wait(self, run: Run) -> None:
         """See `RunService.wait`."""
-        async for _ in self.feeds.follow(run.tail_events(), _NO_EVENT, lambda: self.is_active(home, run)):
+        async for _ in self.feeds.follow(run.tail_events(), _NO_EVENT, lambda: self.is_active(run)):
             pass
 
     async def _taken(self, home: Path) -> int:
         return (await asyncio.to_thread(api.queue_state, home=home)).runs
+
+
+def _key(run: Run) -> _Key:
+    return run.home, run.id
 
 
 def turns_of_runs(most: int, is_shared: Callable[[], bool]) -> Turns:

@@ -10,11 +10,14 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from deep_research.errors import ConfigError
 from deep_research.safe_text import register_secrets
 
 _ADDRESS = re.compile(
     r"\s*(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<user>[^/?#\s]*)@(?P<place>[^/?#\s@]*)(?P<rest>.*)", re.S
 )
+_UNCODED = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*://[^/?#\s@:]+:(?!\d+(?:[/?#]|$))[^@\n]*@[^/?#\s@]+")
+"""A password that has not been encoded; behind a colon an address has a port."""
 _WORD = re.compile("[A-Za-z]?[a-z-]*")
 """A password that is a word is masked in its address alone: every text is full of words."""
 _PORTS = {"http": ":80", "https": ":443"}
@@ -25,6 +28,10 @@ def without_credentials(value: Any) -> Any:
     """Return a setting without the credentials of addresses in it; those in texts, lists and tables are remembered."""
     if isinstance(value, str):
         found = _ADDRESS.fullmatch(value)
+        if found is None and _UNCODED.match(value):
+            register_secrets((value.partition("://")[2],))
+            message = "An address has a password with a sign that ends it; write / as %2F, # as %23, ? as %3F, a blank as %20."
+            raise ConfigError(message, setting="address")
         if found is None or not found["user"]:
             return value
         hide_credentials(value)

@@ -30,7 +30,6 @@ from deep_research.graph_api import build_deep_research_graph as build_deep_rese
 from deep_research.graph_api import run_deep_research as run_deep_research
 from deep_research.isolated_reading import read_bytes
 from deep_research.registry import formats, reader_for
-from deep_research.report.charts import charts_of as charts_of
 from deep_research.report.counts import VerdictCounts as VerdictCounts
 from deep_research.report.counts import verdict_counts as verdict_counts
 from deep_research.run import Run as Run
@@ -47,16 +46,18 @@ from deep_research.runs.report_file import read_report_stream as read_report_str
 from deep_research.runs.run_evidence import SourceFacts as SourceFacts
 from deep_research.setting_arguments import SettingArguments
 from deep_research.settings import Settings
+from deep_research.state_files import DOCUMENTS
 from deep_research.stores.event_log import EventTail as EventTail
 from deep_research.stores.open_stores import QueueState, database, open_runs, owner_of
 from deep_research.stores.run_folder import check_writable as check_writable
-from deep_research.stores.run_folder import write_atomically
+from deep_research.stores.run_folder import folder_size, write_atomically
 from deep_research.stores.run_folder import write_bytes_atomically as write_bytes_atomically
 from deep_research.stores.run_store import Kept as Kept
 from deep_research.stores.run_store import RunHead as RunHead
 from deep_research.stores.run_store import RunRecord as RunRecord
 from deep_research.stores.run_store import dated_id as dated_id
 from deep_research.templates import TemplateFile, load_templates, template_folders
+from deep_research.verification.chart_points import charts_of as charts_of
 from deep_research.verification.chart_points import with_tables as with_tables
 from deep_research.worker_child import Limits
 from deep_research.worker_pool import call_in_worker, in_worker_thread
@@ -213,8 +214,10 @@ def run_ids(*, home: Path | None = None) -> Sequence[str]:
 
 
 def kept_runs(*, home: Path | None = None) -> Kept:
-    """Return how many runs are kept, and their bytes."""
-    return open_runs(home or settings_module.home()).kept()
+    """Return how many runs are kept, and their bytes with those of the indexes of their documents."""
+    home = home or settings_module.home()
+    kept = open_runs(home).kept()
+    return Kept(kept.runs, kept.bytes + folder_size(home / DOCUMENTS))
 
 
 def find_runs(

@@ -37,7 +37,7 @@ class Run(RunEvidence):
         own: OwnObjects = NOTHING,
     ) -> None:
         self._store, self._home, self._mcp_servers, self._own = store, home, mcp_servers, own
-        self.id = store.run_id
+        self.id, self.home = store.run_id, home
         self.report_path = store.report_place
 
     @property

@@ -72,7 +72,8 @@ def safe_values(value: Any, depth: int = 0) -> Any:
     if isinstance(value, str):
         return safe_text(value)
     if isinstance(value, Mapping):
-        return {k: safe_values(v, depth + 1) for k, v in value.items()} if depth < _DEEPEST else None
+        named = ((safe_text(k) if isinstance(k, str) else k, v) for k, v in value.items())
+        return {k: safe_values(v, depth + 1) for k, v in named} if depth < _DEEPEST else None
     if isinstance(value, list | tuple):
         return type(value)(safe_values(v, depth + 1) for v in value) if depth < _DEEPEST else None
     if isinstance(value, float):

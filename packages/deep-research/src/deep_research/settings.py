@@ -54,7 +54,7 @@ SETTING_ALIASES = {
     "search_api": "sources",
 }
 """Names of settings in Open Deep Research (`Configuration`), with ours."""
-_SEARCH_APIS = {"openai": "openai_web_search", "anthropic": "anthropic_web_search", "none": ""}
+_SEARCH_APIS = {"openai": "openai_web_search", "anthropic": "anthropic_web_search"}
 
 
 def _setting(default: Any, group: str, description: str, *, advanced: bool = False, **bounds: Any) -> Any:
@@ -365,11 +365,12 @@ def _own_names(values: Mapping[str, Any]) -> dict[str, Any]:
         value = values[theirs]
         if theirs == "search_api" and isinstance(value, str):
             value = _SEARCH_APIS.get(value.lower(), value.lower())
-        if named.get(ours, value) != value:
+        name = "strategy" if (theirs, value) == ("search_api", "none") else ours
+        if named.get(name, value) != value:
             _tell_once(
-                f"{theirs} counts as the setting {ours}; what else is given for it, {named[ours]!r}, is not used."
+                f"{theirs} counts as the setting {name}; what else is given for it, {named[name]!r}, is not used."
             )
-        named[ours] = value
+        named[name] = value
     return named | {name: value for name, value in values.items() if name not in SETTING_ALIASES}
 
 

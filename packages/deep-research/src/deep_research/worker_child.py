@@ -59,7 +59,8 @@ class _Parent:
     def tell(self, kind: bytes, value: Any) -> None:
         """Send one line."""
         sign = LAST if _address_space() > _at_start + _SWOLLEN else b" "
-        self._answers.write(kind + sign + json.dumps(to_jsonable_python(value)).encode() + b"\n")
+        said = json.dumps(to_jsonable_python(value), ensure_ascii=False).encode("utf-8", "surrogatepass")
+        self._answers.write(kind + sign + said + b"\n")
         self._answers.flush()
 
 

@@ -15,7 +15,7 @@ from deep_research.assembly.mcp_listing import connection_to, variables_of
 from deep_research.assembly.own_objects import OwnObjects
 from deep_research.concurrency import in_background, side_by_side
 from deep_research.data import Document, Found, Gap, SearchResult, ToolSpec
-from deep_research.data.outside_tools import McpServer, OfferedTool, ToolAnswer
+from deep_research.data.outside_tools import OfferedTool, ToolAnswer
 from deep_research.errors import Blocked, ConfigError, NotFound, SourceError, Unreadable, WorkTooLarge
 from deep_research.fetch.addresses import KnownAddresses, named_in_page, urls_in
 from deep_research.fetch.fetched_page import MAX_LINKS
@@ -132,22 +132,32 @@ async def open_tools(
     A server that does not come up is a gap. At the end of the block every session is closed and every program that
     was started is gone. Raises ConfigError for settings and tools that cannot be used.
     """
+    from deep_research.reasoners.model import conversation  # noqa: PLC0415 - only with tools
+
     wanted = job.record.mcp_servers if environment.places is None else ()
     servers = environment.mcp_servers
     if servers is None:
         servers = load_settings().mcp_servers if wanted else {}
-    names = [name for name in wanted if name in servers]
-    gaps = [_gap(name, "it is not among the settings any more") for name in wanted if name not in servers]
-    ready, unready = _servers({name: servers[name] for name in names}, job.settings)
-    opened = [*ready, *_given(environment.own)]
-    gaps += unready
+    values = variables_of({name: servers[name] for name in wanted if name in servers})
+    opened, gaps = list["Server"](), list[Gap]()
+    for name in wanted:
+        if name not in servers:
+            gaps.append(_gap(name, "it is not among the settings any more"))
+        elif why := servers[name].missing(values):
+            gaps.append(_gap(name, f"it is not ready: {why}"))
+        else:
+            opened.append(connection_to(name, servers[name], values, job.settings))
+    opened += _given(environment.own)
     known = NamedAddresses(job.question, library)
     try:
         named = {name: server.tools for name, server in servers.items()}
         rows = await side_by_side(_listed(server, journal, named.get(server.name, ())) for server in opened)
         gaps += [gap for _, of_server in rows for gap in of_server]
         listed = {server.name: offered for server, (offered, _) in zip(opened, rows, strict=True)}
-        tools = _paid(listed, {server.name: server for server in opened}, journal, known)
+        by_name = {(server.name, tool.name): (server, tool) for server in opened for tool in listed[server.name]}
+        ours = (*conversation.research_tools((), opens_addresses=True), *conversation.supervisor_tools())
+        made = offers(listed, {spec.name for spec in ours})
+        tools = [PaidTool(o.spec, *by_name[o.server, o.tool], journal, known) for o in made]
         places = _places(tools, job.settings)
         yield OpenTools(
             tools={tool.name: tool for tool in tools},
@@ -215,16 +225,6 @@ class ToolPlace(SearchPlace):
         return await self._tool.read(found)
 
 
-def _servers(servers: Mapping[str, McpServer], settings: Settings) -> "tuple[list[Server], list[Gap]]":
-    """Return the connections, not yet open, and a gap for each server that lacks a variable."""
-    values = variables_of(servers)
-    missing = {name: why for name, server in servers.items() if (why := server.missing(values))}
-    ready: list[Server] = [
-        connection_to(name, server, values, settings) for name, server in servers.items() if name not in missing
-    ]
-    return ready, [_gap(name, f"it is not ready: {why}") for name, why in missing.items()]
-
-
 def _given(own: OwnObjects) -> "list[Server]":
     from deep_research.mcp.langchain_tools import GivenTools  # noqa: PLC0415 - only with such tools
 
@@ -254,20 +254,6 @@ async def _listed(server: "Server", journal: Journal, wanted: Sequence[str]) -> 
         text = "[]"
     kept, notes = chosen([OfferedTool.model_validate(tool) for tool in json.loads(text)], wanted)
     return kept, [*gaps, *(_gap(server.name, note) for note in notes)]
-
-
-def _paid(
-    listed: Mapping[str, Sequence[OfferedTool]],
-    servers: "Mapping[str, Server]",
-    journal: Journal,
-    known: "NamedAddresses",
-) -> list[PaidTool]:
-    from deep_research.reasoners.model import conversation  # noqa: PLC0415 - only with a server
-
-    ours = {s.name for s in (*conversation.research_tools((), opens_addresses=True), *conversation.supervisor_tools())}
-    by_name = {(server, tool.name): tool for server, tools in listed.items() for tool in tools}
-    made = offers(listed, ours)
-    return [PaidTool(o.spec, servers[o.server], by_name[o.server, o.tool], journal, known) for o in made]
 
 
 def _places(tools: Sequence[PaidTool], settings: Settings) -> list[SearchPlace]:

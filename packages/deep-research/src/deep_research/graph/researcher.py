@@ -179,9 +179,12 @@ def messages_of(turns: Sequence[Turn]) -> list[AnyMessage]:
         calls = [ToolCall(name=a.tool, args=a.arguments, id=a.id) for a in turn.actions]
         found.append(AIMessage(content="", tool_calls=calls))
         tools = {a.id: a.tool for a in turn.actions}
+        thoughts = {a.id: f"Reflection recorded: {a.query}" for a in turn.actions if a.name == "think"}
+        found += [ToolMessage(said, name="think", tool_call_id=key) for key, said in thoughts.items()]
         found += [
             ToolMessage(o.failure or o.text or " ".join(o.passages), name=tools.get(o.action), tool_call_id=o.action)
             for o in turn.observations
+            if o.action not in thoughts
         ]
     return found
 

@@ -145,6 +145,7 @@ class McpConnection:
         self._task: asyncio.Task[None] | None = None
         self._scope: Any = None
         self._ended: SourceError | None = None
+        self._reopening = asyncio.Lock()
 
     async def open(self) -> tuple[OfferedTool, ...]:
         """Connect and return the server's tools in its order. Raises SourceError when it does not come up in time."""
@@ -154,7 +155,24 @@ class McpConnection:
         return await ready
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolAnswer:
-        """Return what a tool answers. Raises SourceError: for an error of the tool, and when the server is gone."""
+        """Return what a tool answers. Raises SourceError: for an error of the tool, and when the server is gone.
+
+        A server that does not know the session any more, as after its restart, says 404: a new one is opened, once.
+        """
+        session = self._task
+        try:
+            return await self._call(tool, arguments)
+        except SourceError as error:
+            is_beside = self._reopening.locked() or self._task is not session
+            if error.status != 404 and not (is_beside and isinstance(error, Unreachable)):
+                raise
+        async with self._reopening:
+            if self._task is session:  # else a call beside this one has done it
+                await self.close()
+                await self.open()
+        return await self._call(tool, arguments)
+
+    async def _call(self, tool: str, arguments: Mapping[str, Any]) -> ToolAnswer:
         if self._client is None or self._task is None or self._task.done():
             raise self._gone()
         seconds = self._server.timeout_seconds

@@ -74,7 +74,7 @@ def _error_in(row: Mapping[str, Any]) -> str:
     """What an object says that holds an error and nothing else, as many servers answer."""
     if _line(row, (*_TITLES, *_ADDRESSES, *_TEXTS)):
         return ""
-    error = row.get("error") or row.get("errors")
+    error = row.get("error") or row.get("errors") or (row.get("success") is False and (row.get("message") or row))
     return fold(error if isinstance(error, str) else json.dumps(error)) if error else ""
 
 

@@ -25,6 +25,8 @@ _FRAMES, _MOST_OF_ANY = 16, 64 * 2**20
 """A stream may be so many times as long, because around each token is an event of its own; none is longer than this."""
 _SILENCES, _LEAST_SECONDS = 30, 600.0
 """An answer may take so many of the longest silences, and this long where they are short."""
+_WORDLESS, _LEAST_WORDLESS = 2, 300.0
+"""The same of a stream that sends comments alone, as gateways do while a model is waited for."""
 
 _CONNECT_SECONDS = 10.0
 _WRITE_SECONDS = 60.0
@@ -126,13 +128,16 @@ class HttpWire:
         The end mark of OpenAI's streams is `{"done": "[DONE]"}`. `WHOLE` is the last of a stream that has come to its end
         as HTTP tells it; without a length and without chunks, a torn connection looks the same.
         """
-        lines = Lines(most_bytes(body))
+        lines, last = Lines(most_bytes(body)), time.monotonic()
         headers: Mapping[str, str] = {}
         async with aclosing(self._pieces(path, body, _FRAMES * most_bytes(body))) as pieces:
             async for sent, piece in pieces:
                 headers = sent
                 for event in lines.feed(piece):
                     yield event
+                    last = time.monotonic()
+                if (seconds := time.monotonic() - last) > max(_LEAST_WORDLESS, _WORDLESS * self._timeout):
+                    raise WireFailure("timeout", body=f"nothing but comments for {seconds:.0f} s")
         for event in lines.feed(b"\n\n"):
             yield event
         if "content-length" in headers or "chunked" in headers.get("transfer-encoding", "").lower():

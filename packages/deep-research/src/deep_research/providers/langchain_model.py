@@ -8,7 +8,7 @@ runs of their own. Nothing is sent anywhere unless the program or LANGSMITH_TRAC
 """
 
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _STREAMED: frozenset[Role] = frozenset({"write", "report"})
 """Roles whose answers are prose for the reader."""
+_FOUND, _MOST_OPENED = frozenset({"url_citation", "citation", "server_tool_result", "tool_outputs"}), 4
+"""Kinds of blocks that name what a vendor's own search has found, and how many of its pages are opened."""
 
 
 def init_model(name: str, *, max_tokens: int, timeout_seconds: float, base_url: str = "") -> "BaseChatModel":
@@ -63,7 +65,7 @@ def wrap_model(
             answer = await _asked(asked, request if request.schema_ is None else in_words(request))
         except Exception as error:
             raise _translated(error, about) from error
-        return await understood(_read(answer), request, about)
+        return await understood(_read(answer, request), request, about)
 
     return NamedModel(about.provider, about.model, family, complete)
 
@@ -73,7 +75,8 @@ async def _asked(model: Any, request: ModelRequest) -> "AIMessage":
     if request.tools:
         tools = [{"type": "function", "function": tool.model_dump()} for tool in request.tools]
         try:
-            model = model.bind_tools(tools)
+            # Beside tools of the vendor's own that the caller has bound, such as its web search.
+            model = model.bind_tools([*getattr(model, "kwargs", {}).get("tools", ()), *tools])
         except NotImplementedError:
             request = tools_in_text(request)
     return await model.ainvoke([message_of(message) for message in request.messages])
@@ -116,7 +119,20 @@ def message_of(message: ModelMessage) -> "BaseMessage":
     return (SystemMessage if message.role == "system" else HumanMessage)(content=message.text)
 
 
-def _read(answer: "AIMessage") -> Heard:
+def _searched(value: Any, within: bool = False, deepest: int = 8) -> Iterator[str]:
+    """Yield the addresses that a vendor's own web search has brought, in the blocks of its results and citations."""
+    if isinstance(value, Mapping):
+        kind, url = str(value.get("type", "")), str(value.get("url", ""))
+        within |= "web_search" in kind or kind in _FOUND
+        if within and url.startswith(("https://", "http://")):
+            yield url
+        value = [*value.values()]
+    if isinstance(value, list) and deepest:
+        for part in value:
+            yield from _searched(part, within, deepest - 1)
+
+
+def _read(answer: "AIMessage", request: ModelRequest) -> Heard:
     content = answer.content
     blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
     texts = [block if isinstance(block, str) else block.get("text", "") for block in blocks]
@@ -128,6 +144,13 @@ def _read(answer: "AIMessage") -> Heard:
         RawCall.model_validate({"id": call.get("id"), "name": call.get("name"), "raw": call.get("args")})
         for call in (*answer.tool_calls, *answer.invalid_tool_calls)
     ]
+    is_researcher = {"open", "research_complete"} <= {tool.name for tool in request.tools}
+    if is_researcher and not calls:  # what a vendor's own web search has found is opened, so that it can be cited
+        found = list(dict.fromkeys(_searched([*blocks, answer.additional_kwargs])))[:_MOST_OPENED]
+        calls = [
+            RawCall.model_validate({"id": f"native{n}", "name": "open", "raw": {"source": url}})
+            for n, url in enumerate(found)
+        ]
     about = answer.response_metadata
     return Heard(
         text="".join(text for text in texts if text),

@@ -129,7 +129,6 @@ _SENTENCE_END = re.compile(r"[.!?:;。！？：；]\s*$")
 _EXPONENT = re.compile(r"[-−–+]?\d+$")
 _BASE = re.compile(r"[\d)\]]$")
 _LONG_TERM = 160
-_TERM = "term"  # the marker of an item whose first paragraph is explained by the second
 _LONG_SIGNATURE = 120
 
 
@@ -184,7 +183,7 @@ class _Walker:
         elif tag == "li":
             self._items.append((self._marker(), max(0, len(self._lists) - 1)))
         elif tag == "tr":  # of a table that is layout, or a list of blocks
-            self._items.append((_TERM if _listed(element) else "", 0))
+            self._items.append(("", 0))
         elif tag == "dl":
             self._definitions += 1
         elif tag == "br":
@@ -272,9 +271,7 @@ class _Walker:
             self._write_terms(text)
             return
         marker, depth = self._spent_marker()
-        if marker == _TERM:
-            self._terms = [text]
-        elif marker:
+        if marker:
             self._builder.item(text, depth=depth, marker=marker)
         else:
             self._builder.paragraph(text)
@@ -298,12 +295,6 @@ class _Walker:
 
 def _announced(title: str) -> str:
     return f"{title}:" if title and title[-1] not in ":：?.!" else title
-
-
-def _listed(row: Element) -> bool:
-    """Whether a row of a one-column table holds several paragraphs (DocBook's tables of functions)."""
-    cells = [child for child in row if child.tag == "td"]
-    return len(cells) == 1 and sum(child.tag == "p" for child in cells[0]) > 1
 
 
 def _text_with_breaks(element: Element) -> str:

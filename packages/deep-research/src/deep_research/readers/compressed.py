@@ -51,7 +51,7 @@ def unpack(data: bytes, *, limit: int = MAX_BYTES) -> bytes:
     """Return the unpacked bytes of all gzip members. Raises Unreadable when broken or larger than `limit`."""
     pieces: list[bytes] = []
     size = 0
-    while data.startswith(b"\x1f\x8b"):  # padding or other things after the last member are ignored, as gzip does
+    while data.startswith(b"\x1f\x8b"):  # behind the last member zeros are ignored, as gzip does
         member = zlib.decompressobj(wbits=31)
         try:
             pieces.append(member.decompress(data, limit - size + 1))
@@ -65,4 +65,6 @@ def unpack(data: bytes, *, limit: int = MAX_BYTES) -> bytes:
         data = member.unused_data
     if not pieces:
         raise Unreadable("no gzip data")
+    if data.strip(b"\0"):
+        raise Unreadable("something else follows the gzip data")
     return b"".join(pieces)

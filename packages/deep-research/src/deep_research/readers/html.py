@@ -4,7 +4,6 @@ books (EPUB): their chapters in reading order.
 
 import json
 import posixpath
-import re
 import zipfile
 from collections.abc import Iterator
 from typing import Any
@@ -28,10 +27,7 @@ _DATE_NAMES = (
 _AUTHOR_NAMES = ("citation_author", "author", "dc.creator", "dcterms.creator", "parsely-author")
 _TITLE_NAMES = ("citation_title", "og:title", "dc.title", "twitter:title")
 _MAX_JSON_LD = 500_000
-_PAGE = re.compile(rb"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
-"""What a piece of a page is without: of one whose only text stands in its slots and buttons these are the text."""
 _TOO_LITTLE = 120
-_LONGEST_NAME = 200
 _CONTAINER = "META-INF/container.xml"
 
 
@@ -113,11 +109,6 @@ class HtmlReader:
         if len(builder) < _TOO_LITTLE:
             everything = _everything(tree.parse(data))
             builder = everything if len(everything) > 2 * len(builder) else builder
-        if not len(builder) and not _PAGE.search(data):
-            root = tree.parse(data)
-            for element in root.iter("template", "button"):
-                element.tag = "div"
-            builder = _everything(root)
         if not len(builder):
             builder.paragraph(about)
         document = builder.document(media_type="text/html", published=published, authors=authors)
@@ -129,8 +120,6 @@ def _blocks(root: tree.Element, title: str) -> DocumentBuilder:
     builder = DocumentBuilder()
     main = tree.main_element(root)
     _promote_title(main, title)
-    if line := _manual_name(root, main):
-        builder.paragraph(line)
     write_blocks(main, builder)
     return builder
 
@@ -140,16 +129,6 @@ def _everything(root: tree.Element) -> DocumentBuilder:
     builder = DocumentBuilder()
     write_blocks(root if (body := root.find(".//body")) is None else body, builder)
     return builder
-
-
-def _manual_name(root: tree.Element, main: tree.Element) -> str:
-    """The line "name - what it is" below the heading NAME of a manual page that stands outside of its main text
-    (AsciiDoc's pages), or ""."""
-    heading = next((h for h in root.iter("h1", "h2") if fold(tree.text_of(h)).upper() == "NAME"), None)
-    if heading is None or any(heading is inside for inside in main.iter("h1", "h2")):
-        return ""
-    line = next((fold(tree.text_of(p)) for p in heading.itersiblings("div", "p")), "")
-    return line if " - " in line and len(line) <= _LONGEST_NAME else ""
 
 
 def _promote_title(main: tree.Element, title: str) -> None:

@@ -198,7 +198,7 @@ def _row_cells(row: Any, above: list[str], beside: list[Any]) -> list[str]:
 
     The file may name any number of columns, so that a row is cut at the width that a table may have.
     """
-    cells: list[str] = []
+    cells = [""] * (row.grid_before if row.grid_before < MAX_COLUMNS else 0)
     for element in _children(row):
         column = len(cells)
         goes_on = element.vMerge == "continue" and column < len(above)

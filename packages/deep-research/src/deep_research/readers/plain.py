@@ -2,7 +2,6 @@
 underlined headings and indented code are found.
 """
 
-import itertools
 import re
 from pathlib import PurePath
 
@@ -22,12 +21,6 @@ _MARKDOWN_SIGN = re.compile(r"^#{1,6} \S|^```|^\[[^\]]+\]\(|\]\(https?://|^\|.*\
 _RST_SIGN = re.compile(r"^\.\. [\w-]+::|:[a-z]+:`[^`]+`|^\.\. _", re.MULTILINE)
 _UNDERLINE = re.compile(r"^\s*([=\-~*#^])\1{2,}\s*$")
 _ITEM = re.compile(r"^(\s*)([-*+•·○●▪]|\(?\d{1,3}[.)]|[①-⑳])\s++(.*)$")
-_TERM = re.compile(r"^(\S.{0,80}?)(:{2,4}|;;)$")
-"""A term of a definition list as AsciiDoc writes it; `;;` and `:::` stand one level deeper."""
-_CONTINUED = "+"
-_DIRECTIVE = re.compile(r"^(?:include|ifn?def|ifeval|endif)::\S*\[.*\]$", re.MULTILINE)
-_SET_OR_STYLED = re.compile(r"^(?::!?[a-z][\w-]*!?:(?:[ \t].*)?|\[[a-z]+\])$", re.MULTILINE)
-"""Lines of AsciiDoc for the program that prints it: what it includes, values it sets, the style of a block."""
 _CJK_CHAR = re.compile(f"[{CJK}]")
 _LINE_OF_ITS_OWN = 45  # a line shorter than this did not end because the page did
 _CODE_INDENT = 4
@@ -82,8 +75,6 @@ def _kind(name: str, text: str) -> str:
 
 def write_text(text: str, builder: DocumentBuilder) -> None:
     """Write the blocks of unmarked text. Blank lines part blocks; what they are is guessed from their lines."""
-    if _DIRECTIVE.search(text):
-        text = _SET_OR_STYLED.sub("", _DIRECTIVE.sub("", text))
     lines = text.expandtabs(8).split("\n")
     margin = min((_indent(line) for line in lines if line.strip()), default=0)
     block: list[str] = []
@@ -109,10 +100,6 @@ def _write_block(block: list[str], builder: DocumentBuilder) -> None:
             _write_block(block[2:], builder)
         return
     block = [line for line in block if not _UNDERLINE.match(line)]
-    terms = sum(1 for _ in itertools.takewhile(_TERM.match, block))
-    if 0 < terms < len(block) and _indent(block[terms]) > 0:  # terms and what they mean
-        _write_definition(block, builder)
-        return
     if any(_ITEM.match(line) for line in block[:2]):
         _write_items(block, builder)
     elif len(block) > 1 and all(_indent(line) >= _CODE_INDENT for line in block) and not _is_prose(block):
@@ -120,22 +107,6 @@ def _write_block(block: list[str], builder: DocumentBuilder) -> None:
     else:
         for paragraph in _paragraphs(block):
             builder.paragraph(paragraph)
-
-
-def _write_definition(block: list[str], builder: DocumentBuilder) -> None:
-    """A list entry of the terms with the first paragraph below them; what a `+` continues, as paragraphs."""
-    found = list(filter(None, itertools.takewhile(bool, map(_TERM.match, block))))
-    terms, nested = [match[1] for match in found], found[0][2] != "::"
-    paragraphs: list[list[str]] = [[]]
-    for line in block[len(terms) :]:
-        if line.strip() == _CONTINUED:
-            paragraphs.append([])
-        else:
-            paragraphs[-1].append(line.strip())
-    first, *more = [" ".join(lines) for lines in paragraphs if lines]
-    builder.item(f"{', '.join(terms)}: {first}", depth=1 if nested else 0)
-    for text in more:
-        builder.paragraph(text)
 
 
 def _write_items(block: list[str], builder: DocumentBuilder) -> None:

@@ -8,7 +8,7 @@ from deep_research.data import Document
 from deep_research.errors import Unreadable
 from deep_research.text.document_builder import DocumentBuilder
 
-_TOKEN = re.compile(r"\\([a-zA-Z]{1,32})(-?\d{1,9})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|[^\\{}\r\n]+")
+_TOKEN = re.compile(r"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|[^\\{}\r\n]+")
 _FONT = re.compile(r"\\f(\d{1,5})\b[^;{}]*?\\fcharset(\d{1,3})")
 _SKIPPED = frozenset(
     "fonttbl colortbl stylesheet info pict object header headerl headerr headerf footer footerl footerr footerf fldinst"
@@ -55,8 +55,9 @@ def _events(text: str) -> Iterator[tuple[str, str]]:
     """Yield the shown text as ("text", signs), and the control words with their numbers."""
     own = re.search(r"\\ansicpg(\d{3,5})", text[:2000])
     fonts = {font: _CHARSETS.get(int(charset), "") for font, charset in _FONT.findall(text)}
-    # What holds until a brace closes: whether it is shown, how many signs stand for a `\u`, the code page.
-    group, outer = (True, 1, f"cp{own[1]}" if own else "cp1252"), list[tuple[bool, int, str]]()
+    # What holds until a brace closes: whether it is shown (None: hidden or deleted text), how many signs stand for a
+    # `\u`, the code page.
+    group, outer = (True, 1, f"cp{own[1]}" if own else "cp1252"), list[tuple[bool | None, int, str]]()
     left, raw = 0, b""
     for token in _TOKEN.finditer(text):
         word, number, code, sign, brace = token.groups()
@@ -75,6 +76,8 @@ def _events(text: str) -> Iterator[tuple[str, str]]:
         elif sign == "*" or word in _SKIPPED:
             yield word or "", ""
             group = (False, skip, codec)
+        elif word in ("v", "deleted") and is_shown is not False:
+            group = (number == "0" or None, skip, codec)
         elif word == "uc":
             group = (is_shown, int(number or 1), codec)
         elif word == "f":

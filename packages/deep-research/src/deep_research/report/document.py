@@ -31,9 +31,8 @@ from deep_research.report.blocks import (
     Text,
     plain_text,
 )
-from deep_research.report.charts import read_chart
 from deep_research.report.counts import verdict_counts
-from deep_research.verification.chart_points import INFO
+from deep_research.verification.chart_points import INFO, read_chart
 
 _OPEN, _CLOSE = "\U00010a50", "\U00010a51"
 """Marks where statements begin and end, so that they are found again in what a parser makes of the Markdown.

@@ -11,7 +11,7 @@ from claimcheck.language import detect
 from deep_research.assembly.environment import Job, RunEnvironment
 from deep_research.assembly.page_access import QuestionPages
 from deep_research.assembly.run_settings import begin_run
-from deep_research.concurrency import held_beside
+from deep_research.concurrency import Turns, held_beside
 from deep_research.data import Message, Question, Report
 from deep_research.errors import ConfigError, Declined
 from deep_research.events import Progress, StageStarted
@@ -30,6 +30,8 @@ _MOST_CHARS = 20_000
 """Of a question: some ten pages; longer material is a document."""
 _MOST_HISTORY = 200_000
 """Characters of a conversation before a question that are kept, the newest: each list of runs reads the records."""
+_AT_ONCE = Turns(48, lambda _owner, _has, _free: True)
+"""Runs of this process that go on at once: each has some twenty files open, and most systems allow a process 1,024."""
 
 
 def create_run(
@@ -77,7 +79,7 @@ async def resume_run(store: RunStore, environment: RunEnvironment) -> Report:
     record = await asyncio.to_thread(store.load)
     if record.status == "finished" and store.has_report():  # one from a bundle has no checkpoint that says so
         return await asyncio.to_thread(store.load_result)
-    async with held_beside(store.held()):
+    async with _AT_ONCE.turn_of(""), held_beside(store.held()):
         return await carry_out(task_of(store), environment)
 
 

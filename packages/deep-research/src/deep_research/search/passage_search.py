@@ -1,7 +1,7 @@
-"""Searching a collection of passages: BM25, titles named in the question, nearness, a second hop.
+"""Searching a collection of passages: BM25, titles named in the question, a second hop.
 
-Everything here is arithmetic over the index and the texts of some twenty candidates; there is no
-model and nothing is learnt.
+Everything here is arithmetic over the index and the texts of some ten candidates; there is no model
+and nothing is learnt.
 
 BM25: Robertson & Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the
 never-negative IDF of Apache Lucene. Rare terms choose the candidates; terms of too many passages
@@ -11,52 +11,26 @@ are counted for the candidates only (as in MaxScore, Turtle & Flood, 1995).
 import heapq
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from functools import lru_cache
 from typing import NamedTuple
 
-from claimcheck.language import CJK, HAN, HANGUL
-from claimcheck.lexicon import any_word, compile_on_use, groups, table, words
-from claimcheck.text.sentences import sentences
+from claimcheck.language import CJK, HAN
+from claimcheck.lexicon import compile_on_use
 from claimcheck.text.tokens import index_terms
 from deep_research.search.term_index import TermIndex
-from deep_research.search.title_names import (
-    SMALL,
-    heading_key,
-    key,
-    names,
-    phrases,
-    possible_titles,
-    small_words,
-    title_keys,
-)
+from deep_research.search.title_names import heading_key, key, names, phrases, possible_titles, title_keys
 from deep_research.text.near_duplicates import Distinct
 from deep_research.text.question_terms import joined_words, measures_asked
 
 _CJK = re.compile(f"[{CJK}]")
 _HAN = compile_on_use(f"[{HAN}]")
-_HANGUL = compile_on_use(f"[{HANGUL}]")
-_HIRAGANA = re.compile("[\u3041-\u309f]")
-_PARTICLE = re.compile(f"[{''.join(words('morphology.particle_signs'))}]")
 
 # A word of a spaced script is one term; a CJK word of n characters is n-1 bigrams and n characters.
 # These weights make a CJK word of two or three characters count about as much as a word.
 _BIGRAM = 0.35
 _CHARACTER = 0.15
-_ACROSS_A_PARTICLE = 0.15
-_KANA_ENDING = 0.25
 _MEASURE = 0.5
-
-_ASKS_WHEN = re.compile(any_word("question.when_patterns"))
-_DATE = re.compile(any_word("question.date_patterns"))
-_ASKS_HOW_MANY = re.compile(f"{any_word('question.how_many')} ?({any_word('question.counters')})")
-_ASKS_HOW_MUCH = re.compile(any_word("question.how_much_patterns"))
-_SIGNS = (
-    *table("numerals.digits"),
-    *(name for listed in groups("scales").values() for text in listed for name in text.split()),
-)
-_NUMBER = f"[0-9{''.join(sign for sign in _SIGNS if len(sign) == 1)}]"
-_ABOUT = any_word("question.approximately")
 
 
 def query_terms(text: str) -> dict[str, float]:
@@ -70,28 +44,12 @@ def query_terms(text: str) -> dict[str, float]:
     return {**dict.fromkeys(index_terms(measures), _MEASURE), **found}
 
 
-def expected_answer(query: str) -> re.Pattern[str] | None:
-    """Return what an answer must hold where the question word tells: a date, a number, a number of its unit.
-
-    For Chinese, Japanese and Korean. None where it does not tell.
-    """
-    if _ASKS_WHEN.search(query):
-        return _DATE
-    if unit := _ASKS_HOW_MANY.search(query):
-        return re.compile(f"{_NUMBER} ?{_ABOUT}?{unit[1]}")
-    return re.compile("[0-9]") if _ASKS_HOW_MUCH.search(query) else None
-
-
 def _weight(term: str) -> float:
     if not _CJK.match(term):
         return 1.0
     if len(term) == 1:
         return _CHARACTER if _HAN.match(term) else 0.0
-    if _HANGUL.match(term):
-        return _BIGRAM
-    if _PARTICLE.search(term):
-        return _ACROSS_A_PARTICLE
-    return _KANA_ENDING if _HIRAGANA.search(term) else _BIGRAM
+    return _BIGRAM
 
 
 POSTINGS_BUDGET = 6_000
@@ -156,8 +114,6 @@ class Ranking:
         return self._allowed is None or number in self._allowed
 
 
-NEAREST = 20
-"""Candidates whose text is read for the nearness of the terms."""
 FIRST_HITS = 10
 """Candidates whose names are followed."""
 LONGEST_QUERY = 2000
@@ -171,11 +127,10 @@ COMMON = 200
 """A name in more passages than this links nothing."""
 _POOL = 3
 """How many times the wanted passages are looked at, for near-duplicates."""
-_ANSWERING = 1.3
 _TITLE_LINK = 0.7
 _NAME_LINK = 0.5
 _PREPARED = 2_000
-"""So many passages are kept with their names, or with the terms of their sentences: a run asks many questions of the same ones."""
+"""So many passages are kept with their names: a run asks many questions of the same ones."""
 _COVERED = 0.2
 """What a term is still worth in the second passage when the first holds it already."""
 
@@ -202,8 +157,6 @@ def search(
     terms = query_terms(query)
     ranking = Ranking(index, terms, allowed=allowed)
     _add_titles(index, ranking, query)
-    if _CJK.search(query):
-        _add_nearness(ranking, read(ranking.best(NEAREST)), query)
     if hops > 1 and sum(terms.values()) <= LONGEST_QUESTION:
         _add_second_hop(index, ranking, read(ranking.best(FIRST_HITS)), query, limit)
     return _chosen(ranking, read, limit)
@@ -240,15 +193,14 @@ def _add_titles(index: TermIndex, ranking: Ranking, query: str) -> None:
 def _titles_in(index: TermIndex, query: str) -> dict[str, int]:
     """Return the titles that the query names, the longest at each place, with the number of their passages."""
     places = possible_titles(query[:LONGEST_QUERY])
-    small = small_words(query[:LONGEST_QUERY])
     headings = {
         title: name
         for titles in places
         for title, width in titles.items()
         if width <= LONGEST_HEADING and (name := heading_key(title))
     }
-    known = index.title_frequencies({title for titles in places for title in titles} | small | set(headings.values()))
-    found = {title: known[title] for title in small & known.keys()}
+    known = index.title_frequencies({title for titles in places for title in titles} | set(headings.values()))
+    found: dict[str, int] = {}
     free = 0  # a title inside a longer one is a part of that name
     for place, titles in enumerate(places):
         longest = next((title for title in titles if title in known or headings.get(title) in known), None)
@@ -257,34 +209,6 @@ def _titles_in(index: TermIndex, query: str) -> dict[str, int]:
             found.update({name: known[name] for name in named if name in known})
             free = place + titles[longest]
     return found
-
-
-def _add_nearness(ranking: Ranking, texts: Mapping[int, Text], query: str) -> None:
-    """Add the weight of the terms that stand together in the best two neighbouring sentences.
-
-    For scripts without spaces, whose bigrams are found by chance all over a text; words are not.
-    Sentences that hold what the question word asks for (a date for "when") count a little more.
-    """
-    expected = expected_answer(query)
-    for number, text in texts.items():
-        ranking.scores[number] += max(_near(ranking, text.text, expected), default=0.0)
-
-
-def _near(ranking: Ranking, text: str, expected: re.Pattern[str] | None) -> Iterator[float]:
-    """Yield the weight of the query's terms in each two neighbouring sentences."""
-    parts = _terms_by_sentence(text)
-    terms = [ranking.idf.keys() & held for _, held in parts]
-    answers = [expected is not None and bool(expected.search(sentence)) for sentence, _ in parts]
-    for here in range(len(parts)):
-        both = slice(here, here + 2)
-        weight = sum(ranking.idf[term] for term in set().union(*terms[both]))
-        yield weight * (_ANSWERING if any(answers[both]) else 1.0)
-
-
-@lru_cache(maxsize=_PREPARED)
-def _terms_by_sentence(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
-    parts = [text[s.start : s.end] for s in sentences(text)]
-    return tuple((part, frozenset(index_terms(part))) for part in parts)
 
 
 def _add_second_hop(index: TermIndex, ranking: Ranking, texts: Mapping[int, Text], query: str, limit: int) -> None:
@@ -325,7 +249,7 @@ def _links(index: TermIndex, ranking: Ranking, texts: Mapping[int, Text], asked:
 
 def _passages_with(index: TermIndex, name: str, passages: int) -> dict[int, float]:
     """Return the passages that a name leads to; none where only one holds it, which is the first hit, or too many do."""
-    numbers = [] if name.startswith(SMALL) else index.passages_with_name(name, most=COMMON + 1)
+    numbers = index.passages_with_name(name, most=COMMON + 1)
     if not 1 < len(numbers) <= COMMON:
         return {}
     return dict.fromkeys(numbers, _NAME_LINK * min(1.0, idf(len(numbers), passages) / 6))

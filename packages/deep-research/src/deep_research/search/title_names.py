@@ -31,9 +31,8 @@ _PARENTHESIS = re.compile(r"(?<!\s)\s*[(（][^()（）]*[)）]\s*")
 _NUMBERING = re.compile(
     r"(?:(?:chapter|section|part|appendix) )?(?:[0-9]+|[a-z](?=\.))(?:\.[0-9]+)*\.? +", re.IGNORECASE
 )
-SMALL, HEADING = "~", "#"
-"""What the keys of names with a small letter, and of headings within a document, begin with."""
-_SMALL_NAME = re.compile(r"(?<![\w.-])[a-z][a-z0-9_]{2,}(?:[.-][a-z0-9_]+)*(?![\w-])")
+HEADING = "#"
+"""What the keys of headings within a document begin with."""
 _DASH = re.compile(r"(?<!\s)\s+[—–-]\s+")
 _MONTHS = {text.split()[0] for listed in groups("months").values() for text in listed}
 _NOT_NAMES = STOP_WORDS.union(words("stop_words.leading"), words("stop_words.weekdays"), _MONTHS)
@@ -49,16 +48,11 @@ def key(name: str) -> str:
 
 @lru_cache(maxsize=500)
 def title_keys(title: str) -> frozenset[str]:
-    """Return the keys of a title: whole, without numbering and parentheses, and what stands before a comma or dash.
-
-    A word before a dash that has a small letter ("collections — Container datatypes") is the name of a module or
-    command: it has the key that `small_words` gives, under which such words of a query are looked up.
-    """
+    """Return the keys of a title: whole, without numbering and parentheses, and what stands before a comma or dash."""
     bare = bare_title(title)
     head, *tail = _DASH.split(bare, maxsplit=1)
     keys = {key(title), key(bare), key(bare.partition(",")[0]), key(head) if tail else ""}
-    small = {SMALL + head} if tail and _SMALL_NAME.fullmatch(head) else set[str]()
-    return frozenset(k for k in keys if _is_name(k)) | small
+    return frozenset(k for k in keys if _is_name(k))
 
 
 def bare_title(title: str) -> str:
@@ -73,11 +67,6 @@ def heading_key(heading: str) -> str:
     """Return the key of a heading within a document: its terms without number and small words; "" where it has none."""
     terms = content_terms(bare_title(heading))
     return HEADING + " ".join(terms) if terms else ""
-
-
-def small_words(text: str) -> set[str]:
-    """Return the keys of the words in `text` that begin with a small letter, as titles may begin with them."""
-    return {SMALL + word for word in _SMALL_NAME.findall(text) if word not in _NOT_NAMES}
 
 
 def names(text: str) -> set[str]:

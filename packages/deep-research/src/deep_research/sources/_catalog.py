@@ -98,14 +98,15 @@ def api_rates(options: Iterable[ApiOptions]) -> tuple[tuple[str, Rate], ...]:
     return tuple(sorted(rates.items()))
 
 
-AUTO, _WEB, _FIRST_FOR = "auto", "web", "first_for"
+AUTO, NONE, _WEB, _FIRST_FOR = "auto", "none", "web", "first_for"
 
 
 def strategies() -> dict[str, str]:
     """Return the names of all strategies with what they are for; `auto` is of all of them."""
     told = {name: entry["purpose"] for name, entry in _data().items() if name not in (_WEB, _FIRST_FOR)}
     return told | {
-        AUTO: "A model chooses among all sources; without one those of every strategy that fits the question are searched."
+        AUTO: "A model chooses among all sources; without one those of every strategy that fits the question are searched.",
+        NONE: "No web source: documents and tools alone.",
     }
 
 
@@ -124,9 +125,11 @@ def strategy_sources(
     """
     names = fitting_strategies(question) if name == AUTO else [name]
     if name == AUTO and whole:
-        names += [other for other in strategies() if other != AUTO]
+        names += [other for other in strategies() if other not in (AUTO, NONE)]
     if name not in strategies():
         raise ConfigError(f"no strategy {name!r}; there are: {', '.join(strategies())}", setting="strategy", value=name)
+    if name == NONE:
+        return ()
     own = [source for one in names for source in _first(one, question_language, _data()[one]["sources"])]
     web = _first(_WEB, question_language, _data()[_WEB]["sources"])
     ordered = dict.fromkeys([*own, *web])

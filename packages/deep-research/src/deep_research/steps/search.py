@@ -106,7 +106,10 @@ async def _search(ctx: RunContext, action: Action) -> Observation:
     # What colleagues have opened since is told as it was when the search was first made.
     news_for = ctx.outside.opened.news_for
     (told,) = await seen_once(ctx, f"news {action.id}", lambda: [news_for(section_worked_at(), ctx.library)])
-    return _merged(action, results, text=told)
+    found = _merged(action, results, text=told)
+    if found.failed and not found.passages:  # what the run has read before is there all the same
+        found = found.model_copy(update={"passages": (await _recall(ctx, action, queries)).passages})
+    return found
 
 
 def _merged(action: Action, results: Sequence[Observation], *, text: str = "") -> Observation:

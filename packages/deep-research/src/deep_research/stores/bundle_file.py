@@ -27,6 +27,8 @@ _TYPED = {"steers.jsonl": 1_000, "follow_ups.jsonl": 1_000}
 _MOST_BYTES, _LARGEST_MEMBER, _LARGEST_SINGLE = 1_000_000_000, 256_000_000, 24_000_000
 _RATIO, _ALWAYS_UNPACKED = 60, 16_000_000
 """Bytes that each byte of the file may become, and how many may be unpacked whatever the file weighs."""
+_MOST_VALUES = 1_000_000
+"""Values of one row or member of JSON, each of which becomes an object of 60 bytes and more."""
 _PIECE = 1 << 20
 DAMAGE = (
     zipfile.BadZipFile, zlib.error, ValidationError, ValueError, LookupError, TypeError, AttributeError, EOFError,
@@ -57,7 +59,7 @@ class BundleFile:
         try:
             self._zip = zipfile.ZipFile(self._file)
             self._check_sizes()
-            told = json.loads(self._zip.read(MANIFEST))
+            told = json.loads(self.read(MANIFEST))
             if told["format"] != FORMAT:
                 raise self._refused(f"has the format {str(told['format'])[:20]}; this version reads {FORMAT}")
             self._check_members(dict(told["members"]))
@@ -97,13 +99,20 @@ class BundleFile:
                 raise self._refused(f"was changed: {name} does not have its hash")
 
     def read(self, name: str) -> bytes:
-        return self._zip.read(name)
+        """Return a member. Raises ConfigError for JSON of too many values."""
+        data = self._zip.read(name)
+        return self._bounded(data, name) if name.endswith(".json") else data
+
+    def _bounded(self, data: bytes, name: str) -> bytes:
+        if sum(map(data.count, (b",", b"[", b"{"))) > _MOST_VALUES:
+            raise self._refused(f"is no bundle: {name} holds more than {_MOST_VALUES:,} values")
+        return data
 
     def rows(self, name: str) -> Iterator[dict[str, Any]]:
         """Yield the rows of a list, one at a time. Raises ConfigError, and what `json.loads` raises."""
         with self._zip.open(name) as lines:
             for number, line in enumerate(lines, 1):
-                row = json.loads(line)
+                row = json.loads(self._bounded(line, name))
                 if number > _TYPED.get(name, _MOST_ROWS) or not isinstance(row, dict):
                     raise self._refused(f"is no bundle: row {number:,} of {name} is one too many, or is no object")
                 yield row

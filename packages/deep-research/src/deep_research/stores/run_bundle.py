@@ -37,6 +37,7 @@ from deep_research.stores.run_store import (
     StoredPassage,
     StoredSnapshot,
 )
+from deep_research.text.inert_markdown import make_inert
 from deep_research.verification.chart_points import with_tables
 
 _TAKEN_OVER = {"question", "language", "created", "history", "title", "seconds"}
@@ -166,7 +167,7 @@ def _fill(store: RunStore, bundle: BundleFile) -> list[str]:
         else:
             left_out.append(f"follow-up {number} ({made.status})")
     report = Report.model_validate_json(bundle.read("result.json"))
-    store.save_result(report.model_copy(update={"run_id": store.run_id}))
+    store.save_result(report.model_copy(update={"run_id": store.run_id, "report": make_inert(report.report)}))
     return left_out
 
 

@@ -13,6 +13,8 @@ _ATTRIBUTES = re.compile(r"[ \t]{0,9}\{[#.:][^{}\n]{0,80}\}$")
 """An anchor or class behind a heading in extended Markdown (Pandoc, kramdown, VitePress)."""
 _MAX_INDENT = 10  # more would no longer read as a list item
 _MAX_HEADING_CHARS, LONGEST_TITLE = 300, 1_000
+_MOST_HEADINGS = 20_000
+"""Of a document, that are told apart."""
 MOST_PARTS = 20_000
 """Documents that are told apart in one file."""
 _MOST_WARNINGS = 200
@@ -55,7 +57,7 @@ class DocumentBuilder:
     def heading(self, level: int, title: str) -> None:
         """Add a heading; one too long to be a title becomes a paragraph."""
         title = _ATTRIBUTES.sub("", fold(title).strip("# "))
-        if len(title) > _MAX_HEADING_CHARS:
+        if len(title) > _MAX_HEADING_CHARS or len(self._headings) >= _MOST_HEADINGS:
             self.paragraph(title)
         elif title:
             level = min(6, max(1, level))

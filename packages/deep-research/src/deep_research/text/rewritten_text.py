@@ -1,7 +1,7 @@
 """A text in which stretches were replaced, and where each place of the old text stands in the new one."""
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class RewrittenText:
@@ -23,23 +23,21 @@ class RewrittenText:
         self.text = "".join(parts)
         self._old_starts = [span[0] for span in self.spans]
         self._new_starts = [span[2] for span in self.spans]
+        self._back = [(*span[2:], *span[:2]) for span in self.spans]
 
     def to_new(self, offset: int) -> int:
         """Return where an offset of the old text lies in the new one; within a stretch that was replaced, at its end."""
-        before = bisect_right(self._old_starts, offset) - 1
-        if before < 0:
-            return offset
-        start, end, new_start, new_end = self.spans[before]
-        if offset == start < end:
-            return new_start
-        return max(0, offset - end) + new_end
+        return _carry(offset, self._old_starts, self.spans)
 
     def to_old(self, offset: int) -> int:
         """Return where an offset of the new text lies in the old one; within what was put in, at the end of what went."""
-        before = bisect_right(self._new_starts, offset) - 1
-        if before < 0:
-            return offset
-        _start, end, new_start, new_end = self.spans[before]
-        if offset == new_start < new_end:
-            return _start
-        return max(0, offset - new_end) + end
+        return _carry(offset, self._new_starts, self._back)
+
+
+def _carry(offset: int, starts: Sequence[int], spans: Sequence[tuple[int, int, int, int]]) -> int:
+    """Return where an offset of one text lies in the other; `spans` are (start, end) here, then there."""
+    before = bisect_right(starts, offset) - 1
+    if before < 0:
+        return offset
+    start, end, other_start, other_end = spans[before]
+    return other_start if offset == start < end else max(0, offset - end) + other_end

@@ -7,9 +7,9 @@ A block is a JSON object: `{"kind": "bar" | "line", "title": …, "unit": …, "
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from deep_research.data import FigurePoint, Reference
+from deep_research.data import Figure, FigurePoint, Reference
 from deep_research.text.code_spans import fenced_blocks
 from deep_research.text.inert_markdown import as_read, make_inert
 from deep_research.text.model_json import parse_object
@@ -18,20 +18,23 @@ from deep_research.verification.figures import missing_figures
 
 INFO = "chart"
 """What stands behind the opening marks of such a block."""
+_LONG_FENCE = "`" * 12
 MOST_POINTS = 60
 _SHOWN, _SIGNIFICANT = 60, 12
 
 
 class Chart(NamedTuple):
-    """A chart that stands at `text[start:end]`, fence included; `fault` says why it cannot be drawn ("" where it can)."""
+    """A chart that stands at `text[start:end]`, fence included; `fault` says why there is no figure to draw ("" where there is)."""
 
     start: int
     end: int
-    kind: Literal["bar", "line"] = "bar"
-    title: str = ""
-    unit: str = ""
-    points: tuple[FigurePoint, ...] = ()
+    figure: Figure | None = None
     fault: str = ""
+
+    @property
+    def points(self) -> tuple[FigurePoint, ...]:
+        """Its points, none where it cannot be drawn."""
+        return self.figure.points if self.figure else ()
 
 
 def read_charts(text: str) -> list[Chart]:
@@ -55,7 +58,19 @@ def _read(text: str, start: int, end: int) -> Chart:
     if (wrong := next((number for number, point in enumerate(points, 1) if point is None), 0)) > 0:
         return Chart(start, end, fault=f"point {wrong} of the chart has no label or no number as its value")
     kept = tuple(point for point in points if point is not None)
-    return Chart(start, end, kind, title, unit, kept)
+    return Chart(start, end, Figure(kind=kind, title=title, unit=unit, points=kept))
+
+
+def read_chart(text: str) -> Figure | None:
+    """Return the figure that the text of a chart block describes; None where it cannot be drawn."""
+    found = read_charts(f"{_LONG_FENCE}{INFO}\n{text}\n{_LONG_FENCE}")
+    return found[0].figure if found else None
+
+
+def charts_of(text: str) -> dict[str, Figure]:
+    """Return the figures of a report by the texts of their blocks."""
+    blocks = ((text[chart.start : chart.end].strip().split("\n"), chart.figure) for chart in read_charts(text))
+    return {"\n".join(lines[1:-1]).rstrip("\n"): figure for lines, figure in blocks if figure is not None}
 
 
 def _line(value: object) -> str:
@@ -88,10 +103,10 @@ def with_tables(text: str, references: Sequence[Reference] = (), *, is_rendered:
     """
     numbers = {one.source: one.number for one in references}
     for chart in reversed(read_charts(text)):
-        if not chart.fault:
-            rows = [(chart.title, chart.unit), ("---", "---"), *((p.label, p.display) for p in chart.points)]
+        if figure := chart.figure:
+            rows = [(figure.title, figure.unit), ("---", "---"), *((p.label, p.display) for p in figure.points)]
             cells = [[make_inert(said).replace("|", r"\|") for said in row] for row in rows]
-            for row, point in zip(cells[2:], chart.points, strict=True):
+            for row, point in zip(cells[2:], figure.points, strict=True):
                 cited = sorted(
                     {numbers[source] for key in point.passages if (source := key.partition("p")[0]) in numbers}
                 )

@@ -32,13 +32,13 @@ from deep_research.verification.statements import Statement, split_statements
 _MOST_IN_RANGE = 30
 _PRIVATE = r"[\ue000-\uf8ff]"
 _NUMBERS = r"\d{1,3}(?:\s?(?:[,，、;；&]|[-–—~～])\s?\^?\d{1,3}){0,30}"
-_ADDRESS = r"(?:[^()\s<>]|\([^()\s<>]{0,200}\)){1,2000}"
+_ADDRESS = r"(?:[^()\s<>]|\([^()\s<>]{0,200}\)){1,2000}+"
 _TITLED = r">?(?:\s\"[^\"\n]{0,300}\")?\s?\)"
 _FEW = r"\d{1,3}(?:[,–-]\d{1,3}){0,10}"
 _SIGN = r"[^\s<>()\[\]{}\"“”「」『』【】（）《》，。；、！？|]"
 _BEHIND_WORDS = r"[.,;:!?)\]”\"'%。，；：！？）」』]"
 _STYLES = {
-    "image": rf"!\[[^\[\]\n]{{0,300}}\]\({_ADDRESS}[^()\n]{{0,300}}\)",
+    "image": rf"!\[[^\[\]\n]{{0,300}}\]\({_ADDRESS}[^()\n]{{0,300}}+\)",
     "numbered_link": rf"(?<!\\)\[\\?\[?\s?\^?(?P<names>{_NUMBERS})\s?\\?\]?\]\(\s?<?(?P<at>{_ADDRESS}){_TITLED}",
     "link": rf"\[(?P<words>(?:[^\[\]\n]|\[[^\[\]\n]{{0,100}}\]){{1,300}})\]\(\s?<?(?P<at>(?:(?!mailto:|tel:)[a-z][a-z\d+.-]{{1,19}}:|www\.){_ADDRESS}){_TITLED}",
     "lens": rf"【\s?(?P<names>\d{{1,2}}:\d{{1,3}}|{_NUMBERS})\s?(?:†(?P<words>[^【】\n]{{0,2000}}))?】",

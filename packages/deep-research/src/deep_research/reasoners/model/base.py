@@ -26,6 +26,7 @@ from deep_research.reasoners.model.asking import REFUSED, Asker, Complete
 from deep_research.reasoners.model.conversation import lookup_tools, research_tools
 from deep_research.settings import Settings
 from deep_research.text.prompt_fencing import attribute, clean
+from deep_research.text.token_count import estimate_tokens
 
 _R = TypeVar("_R")
 _T = TypeVar("_T", bound=Callable[..., Awaitable[Any]])
@@ -77,6 +78,7 @@ class ModelReasonerBase:
         self._lookups = (*lookup_tools(names, opens_addresses=opens), *offered.outside)
         self._tools = (*research_tools(names, opens_addresses=opens), *offered.outside)
         self._opens_addresses = opens
+        self._tool_tokens = sum(estimate_tokens(tool.model_dump_json()) for tool in self._tools)
         self._settings = settings
         self._most_sections = LOOP_SECTIONS if settings.workflow == "loop" else MAX_SECTIONS
         self._window = context_tokens
@@ -98,6 +100,10 @@ class ModelReasonerBase:
     def _room(self, role: Role) -> int:
         """Return how many tokens a prompt may take beside an answer."""
         return self._window - self._most(role) - self._window // 10
+
+    def _beside(self, messages: Sequence[ModelMessage]) -> int:
+        """Return the tokens that a researcher's conversation takes before its first turn: these messages and the tools."""
+        return self._tool_tokens + sum(estimate_tokens(message.text) for message in messages)
 
     async def _within_window(self, budget: int, make: Callable[[int], Awaitable[_R]]) -> _R:
         """Return `make(budget)`, the tokens that its material may take; less each time its prompt proves too long.

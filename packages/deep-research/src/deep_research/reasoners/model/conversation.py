@@ -142,22 +142,31 @@ def messages_of(turns: Sequence[Turn], library: Library, *, budget: int, calls: 
     Behind each turn stands how many of the allowed `calls` are left (0: nothing is said).
     """
     full = _whole(turns, 0, library, calls)
-    sizes = [sum(estimate_tokens(m.text) for m in group) for group in full]
+    sizes = [_size(group) for group in full]
     gone = total = 0
     for number, size in enumerate(sizes):  # as it grew: what was sent before changes seldom, and caches hold it
         total += size
         room = budget if total <= budget else budget * _KEPT
         while gone < number and total > room:
             full[gone] = _turn(turns[gone], library, None)
-            total -= sizes[gone] - sum(estimate_tokens(m.text) for m in full[gone])
+            total -= sizes[gone] - _size(full[gone])
             gone += 1
-    if gone:
+    while gone:
         full[gone:] = _whole(turns, gone, library, calls)  # with what only the shrunk ones have shown
+        total = sum(map(_size, full))
+        if total <= budget or gone + 1 >= len(turns):
+            break
+        full[gone] = _turn(turns[gone], library, None)
+        gone += 1
     excess = total - budget
     if turns and excess > 0:  # a window that holds less than what was opened last
-        left = max(0, sizes[-1] - excess) // max(1, len(turns[-1].actions))
+        left = max(0, _size(full[-1]) - excess) // max(1, len(turns[-1].actions))
         full[-1] = _turn(turns[-1], library, set(), most=left)
     return [message for group in full for message in group]
+
+
+def _size(messages: Sequence[ModelMessage]) -> int:
+    return sum(estimate_tokens(message.text) for message in messages)
 
 
 def _whole(turns: Sequence[Turn], first: int, library: Library, calls: int) -> list[list[ModelMessage]]:

@@ -34,8 +34,11 @@ class Researching(ModelReasonerBase):
             "write"
         ) != self.info.models.get("research")
 
+        task = self._task(section, brief)
+
         async def make(budget: int) -> Move:
-            messages = [*self._task(section, brief), *messages_of(turns, library, budget=budget, calls=calls)]
+            room = budget - self._beside(task)
+            messages = [*task, *messages_of(turns, library, budget=room, calls=calls)]
             if left <= 0 and separate:
                 return Move()
             if left <= 0:
@@ -60,12 +63,12 @@ class Researching(ModelReasonerBase):
         if self._goes_unanswered(section, "write"):
             return await self._fallback.take_notes(section, brief, turns, library)
 
+        task = [*self._task(section, brief), self._asked_for_notes(section)]
+
         async def make(budget: int) -> str:
-            messages = [
-                *self._task(section, brief),
-                *messages_of(turns, library, budget=budget, calls=self._calls(section)),
-                self._asked_for_notes(section),
-            ]
+            room = budget - self._beside(task)
+            seen = messages_of(turns, library, budget=room, calls=self._calls(section))
+            messages = [*task[:-1], *seen, task[-1]]
             return (await self._ask.act("write", messages, ())).text
 
         return await self._within_window(self._room("write"), make)

@@ -3,7 +3,18 @@
 from collections.abc import Sequence
 
 from claimcheck.language import language_name
-from deep_research.data import FOREIGN, Assignment, Edit, ModelMessage, Move, Problem, Revision, ToolSpec, Turn
+from deep_research.data import (
+    FOREIGN,
+    Assignment,
+    Edit,
+    ModelMessage,
+    Move,
+    Problem,
+    Question,
+    Revision,
+    ToolSpec,
+    Turn,
+)
 from deep_research.data.actions import LOOKUPS, REVISION_LOOKUPS
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library
@@ -29,6 +40,8 @@ _LOOKED_UP_SHARE, _REVISED_SHARE = 0.15, 0.1
 
 They are kept free from the first prompt on: what is shown before stays as it was sent, and providers' caches hold it.
 """
+_SAID, _SAID_CHARS = 12, 1_000
+"""Messages of a conversation before the question that are looked through for the person's own words, and their length."""
 _FEW_PROBLEMS = 5
 """So many are put right in place; for more the writer's own report is written anew, so that nothing is squeezed in."""
 _PROBLEM_TOKENS = 8_000
@@ -121,7 +134,7 @@ class Writing(ModelReasonerBase):
         brief, language = assignment.brief, assignment.brief.language
         standing = self._render(
             "write",
-            question=" ".join(clean(assignment.question.text).split()),
+            question="\n> ".join(" ".join(clean(said).split()) for said in _own_words(assignment.question)),
             date=self._date,
             language=language_name(language),
             style=phrase("writing_style", language),
@@ -205,3 +218,8 @@ def _edits_as_text(edits: Sequence[Edit]) -> str:
         {"edits": [{"problems": [n + 1 for n in e.problems], "old": e.old, "new": e.new} for e in edits if e.old]}
     )
     return answer.model_dump_json()
+
+
+def _own_words(question: Question) -> list[str]:
+    """Return what the person has said: in the conversation before, or when they were asked something, and the question."""
+    return [*(m.text[:_SAID_CHARS] for m in question.history[-_SAID:] if m.role == "user"), question.text]
