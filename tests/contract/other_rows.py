@@ -401,7 +401,7 @@ def e1_mcp(s: Scenes) -> None:
 
 def e2(s: Scenes) -> None:
     web = {"duckduckgo", "searxng", "bocha", "brave", "tavily", "serper", "google_cse", "exa", "jina", "perplexity"}
-    for name in strategies():
+    for name in strategies().keys() - {"none"}:
         places = [place for place in strategy_sources(name) if place]
         general = [place in web for place in places]
         assert general == sorted(general), (name, places)

@@ -16,11 +16,12 @@ from tests.sources.answers import ScriptedClient
 
 STRATEGIES = resources.files("deep_research.sources").joinpath("strategies.toml")
 WEB = tomllib.loads(STRATEGIES.read_text("utf-8"))["web"]["sources"]
-NAMES = sorted(set(strategies()) - {"auto"})
+NAMES = sorted(set(strategies()) - {"auto", "none"})
 
 
 def test_a11_there_are_seven_strategies():
-    assert set(strategies()) == {"academic", "patents", "news", "code", "community", "general", "auto"}
+    assert set(strategies()) == {"academic", "patents", "news", "code", "community", "general", "auto", "none"}
+    assert strategy_sources("none") == ()
     assert all(purpose.endswith(".") for purpose in strategies().values())
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.command("serve")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at; others need tokens.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port to listen at.")
-@click.option("--max-runs", type=click.IntRange(1, 64), default=4, show_default=True, help="Runs at the same time.")
+@click.option("--max-runs", type=click.IntRange(1, 48), default=4, show_default=True, help="Runs at the same time.")
 @click.option("--max-upload", type=click.IntRange(1, 1000), default=64, show_default=True, help="MB of a document.")
 @click.option("--require-tokens", is_flag=True, help="Require a token at this machine's own address too.")
 @click.option("--in-process", is_flag=True, help="Carry runs out in this process, also where there is a database.")
@@ -102,7 +102,7 @@ def _tokens() -> "AccessTokens":
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address for --http; others need tokens.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="Port for --http.")
 @click.option("--require-tokens", is_flag=True, help="Require a token at this machine's own address too.")
-@click.option("--max-runs", type=click.IntRange(1, 64), default=4, show_default=True, help="Runs at the same time.")
+@click.option("--max-runs", type=click.IntRange(1, 48), default=4, show_default=True, help="Runs at the same time.")
 @click.option("--in-process", is_flag=True, help="Carry runs out in this process, also where there is a database.")
 def mcp_command(over_http: bool, host: str, port: int, require_tokens: bool, max_runs: int, in_process: bool) -> None:
     """Serve MCP tools to an agent: research, ask, get_report, check_claim; and a research desk (begin_research, …).
@@ -163,7 +163,7 @@ def enqueue_command(question: str, docs: tuple[str, ...], priority: int, owner: 
 
 
 @click.command("worker")
-@click.option("--runs", type=click.IntRange(1, 64), default=4, metavar="N", help="Runs at a time (default: 4).")
+@click.option("--runs", type=click.IntRange(1, 48), default=4, metavar="N", help="Runs at a time (default: 4).")
 @click.option("--until-empty", is_flag=True, help="End when the queue is empty.")
 @click.option("--metrics-port", type=int, metavar="PORT", help="Serve Prometheus metrics on this port of 127.0.0.1.")
 @click.option("--json-logs", is_flag=True, help="Log to standard error, a line of JSON each.")

@@ -20,7 +20,7 @@ from deep_research import api
 from deep_research.api import Run
 from deep_research.cli.progress_view import describe
 from deep_research.data import Ledger, Message
-from deep_research.errors import ConfigError
+from deep_research.errors import ConfigError, RunBusy
 from deep_research.settings import load_settings
 from deep_research_server.evidence_routes import web_address
 from deep_research_server.fair_turns import FairStream, OwnersRoute, answered, in_turn, make_answer
@@ -327,7 +327,9 @@ async def cancel_response(asking: _Response) -> Response:
 async def delete_response(asking: _Response) -> dict[str, Any]:
     """Delete a response with its run."""
     await asking.service.cancel(asking.run)
-    await make_answer(api.delete_runs, [asking.run.id], home=asking.run.home)
+    done = await make_answer(api.delete_runs, [asking.run.id], home=asking.run.home)
+    if done.busy:
+        raise RunBusy("Another program carries the run out; stop it there.", run_id=asking.run.id)
     return {"id": f"resp_{asking.run.id}", "object": "response", "deleted": True}
 
 

@@ -349,7 +349,7 @@ def _said_by(key: str, library: Library) -> str | None:
     source = library.source(key.partition("p")[0])
     if source is None:
         return None
-    about = f"{source.title}\n{source.location}\n{dated_source(library, source.id).date}"
+    about = f"{source.title}\n{source.location}\n{source.url}\n{dated_source(library, source.id).date}"
     if "p" not in key:  # a whole source is cited
         snapshot = library.snapshot(key)
         return f"{about}\n{snapshot.text}" if snapshot is not None else about
