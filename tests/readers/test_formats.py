@@ -189,6 +189,21 @@ def test_strict_open_xml_is_read_as_the_transitional_form_is(make: Callable[[], 
     assert read(strict, name) == read(make(), name)
 
 
+@pytest.mark.parametrize(
+    ("make", "name", "kind"),
+    [
+        (make_docx, "a.docm", b"ms-word.document.macroEnabled"),
+        (make_docx, "a.dotx", b"openxmlformats-officedocument.wordprocessingml.template"),
+        (make_pptx, "a.pptm", b"ms-powerpoint.presentation.macroEnabled"),
+        (make_pptx, "a.potx", b"openxmlformats-officedocument.presentationml.template"),
+    ],
+)
+def test_a_template_and_a_document_with_macros_are_read(make: Callable[[], bytes], name: str, kind: bytes):
+    plain = rb"openxmlformats-officedocument\.\w+\.(?:document|presentation)(?=\.main)"
+    made = _repacked(make(), lambda _each, data: re.sub(plain, kind, data))
+    assert read(made, name).text == read(make(), name).text
+
+
 def test_an_odd_style_of_a_workbook_costs_no_value():
     odd = _repacked(make_xlsx(), lambda _each, data: data.replace(b'<family val="2"', b'<family val="99"'))
     assert read(odd, "a.xlsx") == read(make_xlsx(), "a.xlsx")

@@ -37,7 +37,18 @@ _HEADING = re.compile(rf"{any_word('document.heading_styles')}\s*(\d)", re.IGNOR
 _LIST = re.compile(r"list|aufzählung|bullet", re.IGNORECASE)
 _PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-_STYLES = "xl/styles.xml"
+_STYLES, _TYPES = "xl/styles.xml", "[Content_Types].xml"
+_OPEN = rb"openxmlformats-officedocument\."
+_KINDS = {
+    re.compile(
+        rb"application/vnd\.(?:ms-word\.\w+\.macroEnabled\w*|%bwordprocessingml\.template)\.main\+xml" % _OPEN
+    ): _DOCX,
+    re.compile(
+        rb"application/vnd\.(?:ms-powerpoint\.\w+\.macroEnabled\w*|%bpresentationml\.(?:template|slideshow))\.main\+xml"
+        % _OPEN
+    ): _PPTX,
+}
+"""What the main part of a document is called that has macros, or is a template or a show: the libraries refuse it."""
 _STRICT, _TRANSITIONAL = (
     re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/(\w+)"),
     rb"http://schemas.openxmlformats.org/\1/2006/\2",
@@ -67,8 +78,8 @@ def _opened(data: bytes, what: str) -> Iterator[io.BytesIO]:
 
 def _mended(data: bytes) -> io.BytesIO:
     """Return a container as the libraries take it: without relations to parts that it lacks (`../NULL`), which office
-    programs pass over; of Strict Open XML (ISO/IEC 29500) under the names of the transitional form; and of the styles of
-    a workbook, in which one odd value stops a library, with the formats of numbers alone.
+    programs pass over; with macros, a template and Strict Open XML (ISO/IEC 29500) under the names of a plain document; and of
+    the styles of a workbook, in which one odd value stops a library, with the formats of numbers alone.
     """
     etree: Any = import_module("lxml.etree")
     parser = etree.XMLParser(resolve_entities=False, recover=True)
@@ -77,11 +88,14 @@ def _mended(data: bytes) -> io.BytesIO:
         names = container.namelist()
         is_strict = "_rels/.rels" in names and _STRICT.search(container.read("_rels/.rels")) is not None
         for name in names:
-            if not (name.endswith(".rels") or name == _STYLES or (is_strict and name.endswith(".xml"))):
+            if not (name.endswith(".rels") or name in (_STYLES, _TYPES) or (is_strict and name.endswith(".xml"))):
                 continue
             before = container.read(name)
             part = _STRICT.sub(_TRANSITIONAL, before) if is_strict else before
-            if name.endswith(".rels") or name == _STYLES:
+            if name == _TYPES:
+                for odd, plain in _KINDS.items():
+                    part = odd.sub(f"{plain}.main+xml".encode(), part)
+            elif name.endswith(".rels") or name == _STYLES:
                 root = etree.fromstring(part, parser)
                 change = _keep_formats if name == _STYLES else partial(_drop_dangling, name, {f"/{n}" for n in names})
                 part = etree.tostring(root) if root is not None and change(root) else part
