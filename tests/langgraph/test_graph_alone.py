@@ -260,6 +260,11 @@ async def test_a_client_cannot_name_the_run_that_a_thread_goes_on_with(
         await graph.aupdate_state(config, {"run_id": named})
         with pytest.raises(ConfigError, match="a run of its own"):
             await graph.ainvoke(_asked(), config)
+    copied.rename(own_state / "runs" / private.run_id)
+    config = {"configurable": {"thread_id": private.run_id}}  # a thread may have the name of any run
+    await graph.aupdate_state(config, {"run_id": private.run_id})
+    with pytest.raises(ConfigError, match="a run of its own"):
+        await graph.ainvoke(_asked(), config)
     own: Any = {"configurable": {"thread_id": "mine"}}
     await graph.ainvoke(_asked(), own)
     assert "rpm" in (await graph.ainvoke(_asked("How fast does it turn?"), own))["final_report"]

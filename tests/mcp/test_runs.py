@@ -18,11 +18,13 @@ import pytest
 
 from deep_research.assembly import mcp_tools
 from deep_research.assembly.environment import RunEnvironment
+from deep_research.assembly.mcp_tools import NamedAddresses
 from deep_research.data.outside_tools import McpServer
-from deep_research.errors import ConfigError
+from deep_research.errors import Blocked, ConfigError
 from deep_research.runs.research_run import create_run, resume_run
 from deep_research.settings import Settings
 from deep_research.stores.run_folder import RunFolder, list_runs, write_atomically
+from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.worker_child import Limits
 from tests.cli.terminal import told
 from tests.mcp.serving import HIDDEN, is_gone, pids, served_http, stdio
@@ -207,6 +209,30 @@ def test_d7_a_tool_is_given_no_address_that_nobody_has_named(own_state: Path, mo
     assert not [line for line in _calls(calls) if "attacker" in line]
     assert "open_page https://alpha.test/engine" in _calls(calls)
     assert f"Nobody has named the address '{away}'" in _why(ran)
+
+
+_KNOWN = "http://known.test/page"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *({"url": url} for url in (
+            "https:evil.test/?q=S", f"http:evil.test/?q=S#{_KNOWN}", f"http:/evil.test/#{_KNOWN}", f"//evil.test/#{_KNOWN}",
+            f"https:\\\\evil.test\\?q=S#{_KNOWN}", f"ht\ntp://evil.test/#{_KNOWN}", f"evil.test/?x={_KNOWN}", "file:///etc/passwd",
+            f"ftp://evil.test/#{_KNOWN}", "localhost:8080/admin", "evil%2etest/?q=S", "evil\u3002test/?q=S",
+        )),
+        {"pageUrl": "evil.test/?q=S"}, {"hostname": "secret.evil.test"}, {"options": {"url": "evil.test/?q=S"}},
+        {"urls": [_KNOWN, "evil.test/?q=S"]}, {"input": "https:evil.test/?q=S"},
+    ],
+)  # fmt: skip
+def test_d7_an_address_that_nobody_has_named_is_seen_in_every_form(arguments: dict[str, Any]) -> None:
+    named = NamedAddresses(f"What does {_KNOWN} say?", SqliteLibrary(":memory:"))
+    named.check(
+        {"url": _KNOWN, "text": f"Read {_KNOWN} and tell: what costs 4/5?", "site": "en", "title": "Python: how to"}
+    )
+    with pytest.raises(Blocked, match="Nobody has named"):
+        named.check(arguments)
 
 
 @pytest.mark.parametrize("joint", [" ", "\n"], ids=["blanks", "lines"])

@@ -2,6 +2,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable
 from datetime import UTC, date, datetime
@@ -166,12 +167,46 @@ def test_a_relation_to_a_part_that_is_not_there_costs_no_text(
     make: Callable[[], bytes], name: str, part: str, target: str
 ):
     kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/image"
-    lost, stream = f'<Relationship Id="rId99" Type="{kind}" Target="{target}"/></Relationships>', io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(make())) as whole, zipfile.ZipFile(stream, "w") as torn:
-        for each in whole.namelist():
-            data = whole.read(each)
-            torn.writestr(each, data.replace(b"</Relationships>", lost.encode()) if each == part else data)
-    assert read(stream.getvalue(), name) == read(make(), name)
+    lost = f'<Relationship Id="rId99" Type="{kind}" Target="{target}"/></Relationships>'.encode()
+    torn = _repacked(make(), lambda each, data: data.replace(b"</Relationships>", lost) if each == part else data)
+    assert read(torn, name) == read(make(), name)
+
+
+def _repacked(data: bytes, change: Callable[[str, bytes], bytes]) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(data)) as whole:
+        return zipped({each: change(each, whole.read(each)) for each in whole.namelist()})
+
+
+def _as_strict(name: str, data: bytes) -> bytes:
+    kind = rb"http://schemas\.openxmlformats\.org/(?!package)(\w+)/2006/(?!metadata)(\w+)"
+    is_part = name.endswith((".xml", ".rels")) and not name.startswith("[")
+    return re.sub(kind, rb"http://purl.oclc.org/ooxml/\1/\2", data) if is_part else data
+
+
+@pytest.mark.parametrize(("make", "name"), [(make_docx, "a.docx"), (make_pptx, "a.pptx"), (make_xlsx, "a.xlsx")])
+def test_strict_open_xml_is_read_as_the_transitional_form_is(make: Callable[[], bytes], name: str):
+    strict = _repacked(make(), _as_strict)
+    assert read(strict, name) == read(make(), name)
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "kind"),
+    [
+        (make_docx, "a.docm", b"ms-word.document.macroEnabled"),
+        (make_docx, "a.dotx", b"openxmlformats-officedocument.wordprocessingml.template"),
+        (make_pptx, "a.pptm", b"ms-powerpoint.presentation.macroEnabled"),
+        (make_pptx, "a.potx", b"openxmlformats-officedocument.presentationml.template"),
+    ],
+)
+def test_a_template_and_a_document_with_macros_are_read(make: Callable[[], bytes], name: str, kind: bytes):
+    plain = rb"openxmlformats-officedocument\.\w+\.(?:document|presentation)(?=\.main)"
+    made = _repacked(make(), lambda _each, data: re.sub(plain, kind, data))
+    assert read(made, name).text == read(make(), name).text
+
+
+def test_an_odd_style_of_a_workbook_costs_no_value():
+    odd = _repacked(make_xlsx(), lambda _each, data: data.replace(b'<family val="2"', b'<family val="99"'))
+    assert read(odd, "a.xlsx") == read(make_xlsx(), "a.xlsx")
 
 
 def test_page_headers_of_docx_that_are_not_read_are_told():

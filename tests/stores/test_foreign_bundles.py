@@ -194,6 +194,7 @@ ODD: dict[str, Change] = {
     "passages that overlap": lambda members: _repeated(members, passages=50),
     "a row of too many values": _rows("notes.jsonl", b"[" + b"[]," * 1_000_000 + b"0]\n"),
     "settings of too many values": lambda members: _edit(members, "run.json", settings={"docs": [0] * 1_000_001}),
+    "events of 24 MB": lambda members: members.update({"events.jsonl": members["events.jsonl"] + BLANKS}),
     "a result of 24 MB": lambda members: members.update({"result.json": members["result.json"] + BLANKS}),
     "no date": lambda members: _edit(members, "run.json", created="not a date"),
     "a date before all dates": lambda members: _edit(members, "run.json", created="0001-01-01T00:00:00+23:59"),

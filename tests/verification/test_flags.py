@@ -126,3 +126,13 @@ def test_what_was_translated_is_no_changed_quotation() -> None:
 def test_a_statement_without_ids_is_held_against_known_texts_alone() -> None:
     assert flags_of("It takes 15 days.", {}) == []
     assert [f.quote for f in flags_of("It takes 15 days.", {}, known=["It takes 14 days."])] == ["15 days"]
+
+
+@pytest.mark.parametrize("word", ["1" * 4_000, "s1" * 2_000, "A-b" * 1_500])
+def test_what_is_too_long_to_be_a_statement_is_not_looked_through(word: str) -> None:
+    assert flags_of(f"The engine {word} turns.", {"s1p1": "The engine turns."}) == []
+    assert [flag.kind for flag in flags_of(f"The engine {word} turns.", {"s9p1": None})] == ["id"]
+
+
+def test_a_word_that_is_too_long_to_be_a_name_is_none() -> None:
+    assert flags_of(f"The engine {'s1' * 200} turns.", {"s1p1": "The engine turns."}) == []

@@ -55,7 +55,7 @@ def offered_choices(limit: UploadLimit, owner: str) -> models.Options:
     )
 
 
-@router.post("/documents", status_code=201, responses=problems(429))
+@router.post("/documents", status_code=201, responses=problems(415, 429))
 async def upload_document(service: Service, home: Home, file: Annotated[UploadFile, File()]) -> models.DocumentView:
     """Upload a document that runs can read (form field `file`)."""
     return await UploadedDocuments(home, service.options.uploads).add(file)

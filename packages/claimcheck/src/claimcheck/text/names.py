@@ -205,7 +205,7 @@ def missing_names(claim: str, evidence: str) -> list[Name]:
     reverse, several names in one ("UNIQUE/CHECK"), a family name for the full name (unless the evidence gives it another first name), and
     an adjective for its country.
     """
-    wanted = names(claim)
+    wanted = [name for name in names(claim) if len(name.text) <= _LONGEST]
     there = name_index(evidence) if wanted else NameIndex("")
     return [
         name
@@ -247,6 +247,8 @@ def _pattern(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![a-z0-9])(?<!\d\.){body}(?:['’]?s)?(?![a-z0-9]|\.\d)")
 
 
+_LONGEST = 200
+"""Characters of a name: its pattern has a part for each change of letters and digits."""
 _BETWEEN = 1
 """Words that may stand between the parts of a name besides its own."""
 

@@ -2,8 +2,9 @@
 
 import asyncio
 import json
+import re
 import threading
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from itertools import islice
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
     Server = McpConnection | GivenTools
     """Where tools are: a connection to an MCP server, or tools that a program handed in."""
 
-_ADDRESS_ARGUMENTS = ("url", "uri", "link", "href", "website", "site", "domain", "host", "endpoint")
+_ADDRESS_ARGUMENTS = ("url", "uri", "link", "href", "website", "site", "domain", "host", "hostname", "endpoint")
+_ADDRESS_SIGN = re.compile(r"[.:/\\\\%\u3002\uff0e\uff61]")
+_BEGINS_LIKE_ADDRESS = re.compile(r"https?:|[a-z][a-z\d+.-]+:[/\\\\]|[/\\\\]{2}|www\.", re.IGNORECASE)
 
 
 class NamedAddresses:
@@ -97,15 +100,23 @@ def read_answer(answer: ToolAnswer, server: str, tool: str, arguments: str) -> _
     return _Read(result, given, tuple(islice(named, MAX_LINKS)))
 
 
-def _addresses(name: str, value: Any) -> Iterable[str]:
-    """Find the web addresses in an argument; one whose name says that it is an address may lack its scheme."""
-    lower = name.lower()
-    is_address = any(lower == word or lower.endswith((f"_{word}", f"{word}s")) for word in _ADDRESS_ARGUMENTS)
-    for text in strings_in(value):
-        found = urls_in(text)
-        yield from found
-        if not found and (is_address or text.strip().lower().startswith("www.")) and "." in text:
-            yield f"https://{text.strip()}"
+def _addresses(name: str, value: Any) -> Iterator[str]:
+    """Yield the web addresses in an argument, as whoever opens it may read it: without tabs and line ends, and where its name
+    says that it is an address, or it begins like one, whatever it begins with."""
+    if isinstance(value, Mapping):
+        for inner, part in value.items():
+            yield from _addresses(str(inner), part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _addresses(name, part)
+    elif isinstance(value, str):
+        text = re.sub(r"[\t\r\n]", "", value).strip()
+        last = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)[-1:] or [name]
+        is_address = last[0].lower().removesuffix("s") in _ADDRESS_ARGUMENTS and _ADDRESS_SIGN.search(text)
+        if is_address or _BEGINS_LIKE_ADDRESS.match(text):
+            whole = text if is_address else text.split(maxsplit=1)[0]
+            yield whole if "://" in whole[:12] else f"https://{whole}"
+        yield from urls_in(text)
 
 
 HACKER_NEWS = ("hackernews", "hn")

@@ -30,7 +30,7 @@ async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[
     for review in reviews:
         if review.status != "sufficient" and review.missing:
             ctx.report_gap(gap_of(review.section, "review_open", missing=review.missing))
-    asked = state.get("asked", state["question"])  # in the person's own words
+    asked = state.get("asked") or state["question"]  # in the person's own words
     seen = (asked, state["analysis"], state["decision"], state["brief"], sections)
     given = await asyncio.to_thread(write.assign, ctx, *seen)
     if whole := state.get("whole"):

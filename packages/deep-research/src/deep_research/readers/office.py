@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
@@ -37,6 +37,22 @@ _HEADING = re.compile(rf"{any_word('document.heading_styles')}\s*(\d)", re.IGNOR
 _LIST = re.compile(r"list|aufzählung|bullet", re.IGNORECASE)
 _PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+_STYLES, _TYPES = "xl/styles.xml", "[Content_Types].xml"
+_OPEN = rb"openxmlformats-officedocument\."
+_KINDS = {
+    re.compile(
+        rb"application/vnd\.(?:ms-word\.\w+\.macroEnabled\w*|%bwordprocessingml\.template)\.main\+xml" % _OPEN
+    ): _DOCX,
+    re.compile(
+        rb"application/vnd\.(?:ms-powerpoint\.\w+\.macroEnabled\w*|%bpresentationml\.(?:template|slideshow))\.main\+xml"
+        % _OPEN
+    ): _PPTX,
+}
+"""What the main part of a document is called that has macros, or is a template or a show: the libraries refuse it."""
+_STRICT, _TRANSITIONAL = (
+    re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/(\w+)"),
+    rb"http://schemas.openxmlformats.org/\1/2006/\2",
+)
 _MAX_COLUMNS = 200
 _MAX_SHEETS = 300
 _MAX_EMPTY_ROWS = 20_000
@@ -55,31 +71,63 @@ def _opened(data: bytes, what: str) -> Iterator[io.BytesIO]:
     """Give the file to a library that reads `what`. Raises Unreadable when it is broken, encrypted or too large."""
     open_zip(data, what=what).close()
     try:
-        yield _without_dangling(data)
+        yield _mended(data)
     except Exception as error:  # the libraries pass on whatever XML, ZIP or lookup failed
         raise Unreadable(f"the {what} file is broken") from error
 
 
-def _without_dangling(data: bytes) -> io.BytesIO:
-    """Return a container without the relations to parts that it lacks (`../NULL`), which office programs pass over."""
+def _mended(data: bytes) -> io.BytesIO:
+    """Return a container as the libraries take it: without relations to parts that it lacks (`../NULL`), which office
+    programs pass over; with macros, a template and Strict Open XML (ISO/IEC 29500) under the names of a plain document; and of
+    the styles of a workbook, in which one odd value stops a library, with the formats of numbers alone.
+    """
     etree: Any = import_module("lxml.etree")
-
+    parser = etree.XMLParser(resolve_entities=False, recover=True)
     stream = io.BytesIO(data)
     with ZipFile(stream, "a") as container:
-        parts = {f"/{name}" for name in container.namelist()}
-        for part in (part for part in parts if part.endswith(".rels")):
-            folder, name = posixpath.dirname(posixpath.dirname(part)), part[1:]
-            relations = etree.fromstring(container.read(name), etree.XMLParser(resolve_entities=False, recover=True))
-            if relations is None:
+        names = container.namelist()
+        is_strict = "_rels/.rels" in names and _STRICT.search(container.read("_rels/.rels")) is not None
+        for name in names:
+            if not (name.endswith(".rels") or name in (_STYLES, _TYPES) or (is_strict and name.endswith(".xml"))):
                 continue
-            for each in list(relations.iterchildren("{*}Relationship")):
-                target = posixpath.normpath(posixpath.join(folder, each.get("Target", "")))
-                if each.get("TargetMode") != "External" and target not in parts:
-                    relations.remove(each)
-                    container.NameToInfo.pop(name, None)  # of two parts of a name the later counts
-            if name not in container.NameToInfo:
-                container.writestr(name, etree.tostring(relations))
+            before = container.read(name)
+            part = _STRICT.sub(_TRANSITIONAL, before) if is_strict else before
+            if name == _TYPES:
+                for odd, plain in _KINDS.items():
+                    part = odd.sub(f"{plain}.main+xml".encode(), part)
+            elif name.endswith(".rels") or name == _STYLES:
+                root = etree.fromstring(part, parser)
+                change = _keep_formats if name == _STYLES else partial(_drop_dangling, name, {f"/{n}" for n in names})
+                part = etree.tostring(root) if root is not None and change(root) else part
+            if part != before:
+                container.NameToInfo.pop(name, None)  # of two parts of a name the later counts
+                container.writestr(name, part)
     return stream
+
+
+def _drop_dangling(name: str, parts: set[str], relations: Any) -> bool:
+    """Take relations to parts that are not there out of the part `name`; return whether there were any."""
+    folder = posixpath.dirname(posixpath.dirname(f"/{name}"))
+    dangling = [
+        each
+        for each in relations.iterchildren("{*}Relationship")
+        if each.get("TargetMode") != "External"
+        and posixpath.normpath(posixpath.join(folder, each.get("Target", ""))) not in parts
+    ]
+    for each in dangling:
+        relations.remove(each)
+    return bool(dangling)
+
+
+def _keep_formats(styles: Any) -> bool:
+    for part in list(styles):
+        if _name(part) not in ("numFmts", "cellXfs"):
+            styles.remove(part)
+    for style in styles.iterfind("{*}cellXfs/{*}xf"):
+        number = style.get("numFmtId", "0")
+        style.clear()
+        style.set("numFmtId", number)
+    return True
 
 
 class DocxReader:

@@ -116,7 +116,8 @@ class GraphHost:
         """Return what an invocation works at, and whether it begins there. Raises ConfigError and StoreError."""
         thread = str(invocation.configurable.get("thread_id", ""))
         known = str(invocation.values.get("run_id") or given.own.get("deep_research_run") or "")
-        if self._is_served and known and known != thread and not known.startswith(f"{thread}."):
+        is_held = self._holding is not None and self._holding.run_id == known
+        if self._is_served and known and not is_held and not known.startswith(f"{thread}."):
             # whoever may write the state of a thread would else name any run of the operator's
             message = f"The thread {thread!r} goes on with a run of its own, not with {known!r}. Begin another thread."
             raise ConfigError(message, setting="thread_id", value=thread)
@@ -132,7 +133,8 @@ class GraphHost:
             if not invocation.values:
                 return ResearchRun(store), True
         named = {**({} if invocation.is_durable else {"allow_clarification": False}), **given.settings}
-        wanted = f"{thread}.{secrets.token_hex(4)}" if known else thread
+        # In a server a thread may have any name: that of no run that it has not begun.
+        wanted = f"{thread}.{secrets.token_hex(4)}" if known or self._is_served else thread
         made = _new_run(text, replace(given, settings=named), history=invocation.messages[:-1], wanted_id=wanted)
         return ResearchRun(made), True
 

@@ -20,11 +20,13 @@ LISTS = (
     "snapshots.jsonl",
 )  # fmt: skip
 SINGLE = ("run.json", "result.json", "report.md")
+_SMALL = (*SINGLE, MANIFEST, "events.jsonl", "steers.jsonl", "follow_ups.jsonl")
+"""What is held in memory as a whole."""
 _NAME = re.compile("|".join(map(re.escape, (MANIFEST, *LISTS, *SINGLE))) + f"|{TEXTS}[0-9a-f]{{64}}\\.txt")
 _MOST_MEMBERS, _MOST_ROWS = 20_000, 200_000
 _TYPED = {"steers.jsonl": 1_000, "follow_ups.jsonl": 1_000}
 """The most rows of what a user has typed; each is written by itself."""
-_MOST_BYTES, _LARGEST_MEMBER, _LARGEST_SINGLE = 1_000_000_000, 256_000_000, 24_000_000
+_MOST_BYTES, _LARGEST_MEMBER, _LARGEST_SMALL = 1_000_000_000, 256_000_000, 24_000_000
 _RATIO, _ALWAYS_UNPACKED = 60, 16_000_000
 """Bytes that each byte of the file may become, and how many may be unpacked whatever the file weighs."""
 _MOST_VALUES = 1_000_000
@@ -86,7 +88,7 @@ class BundleFile:
             raise self._refused(f"would unpack to {total / 1e6:,.0f} MB, which is too large for a bundle of its size")
         self._texts_left = _ALWAYS_UNPACKED + 2 * sum(i.file_size for i in infos if i.filename.startswith(TEXTS))
         for info in infos:
-            if info.file_size > (most := _LARGEST_SINGLE if info.filename in SINGLE else _LARGEST_MEMBER):
+            if info.file_size > (most := _LARGEST_SMALL if info.filename in _SMALL else _LARGEST_MEMBER):
                 raise self._refused(f"holds a member {info.filename} of more than {most / 1e6:,.0f} MB")
 
     def _check_members(self, hashes: dict[str, str]) -> None:

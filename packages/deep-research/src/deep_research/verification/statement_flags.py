@@ -21,7 +21,8 @@ _WORDS, _CHARACTERS = 3, 6
 author takes up."""
 _SINGLE_QUOTED = re.compile(r"‘((?:[^‘’\n]|’(?=\w)){8,400}?)’(?!\w)")
 _WORD = re.compile(rf"[{CJK}]|[^\W{CJK}]+")
-_SHOWN = 120
+_SHOWN, _LONGEST = 120, 3_000
+"""Characters of what is shown of a quotation, and of a statement that code looks through."""
 
 
 class Flag(NamedTuple):
@@ -43,13 +44,13 @@ def flags_of(
 
     `passages` holds what each passage it cites tells, with title, heading and date of its source; None for an id that
     does not exist. `known` are other texts it may draw on (names that were looked up). A statement that cites nothing
-    is held against `known` alone, and not at all without it.
+    is held against `known` alone, and not at all without it, nor is one that is too long to be a statement.
     """
     flags = [
         Flag("id", key, f"the passage {key} does not exist", True) for key, text in passages.items() if text is None
     ]
     cited = [text for text in passages.values() if text is not None]
-    if not cited and not known:
+    if (not cited and not known) or len(statement) > _LONGEST:
         return flags
     texts = [text for text in (*cited, *known, question) if text]
     where = f"the cited {'passages' if any('p' in key for key in passages) else 'sources'}" if cited else "the passages"
