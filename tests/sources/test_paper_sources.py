@@ -65,7 +65,7 @@ async def test_too_many_words_are_tried_again_with_fewer():
 
 def test_pubmed_article():
     found = one("pubmed", pubmed.parse_articles, word="efetch")
-    assert found.title == "Uptake of E. coli by H2O"
+    assert found.title == "[Uptake of E. coli by H2O.]"
     assert (found.key, found.published) == ("doi:10.1234/p.1", "1998-12")
     assert found.authors == ("Ada Example", "Sample Group")
     assert "## Background\n\nCells take up 10^6 units." in found.document.text

@@ -190,9 +190,6 @@ def test_duckduckgo_page_and_challenge():
         ("https://github.com/Ada/Sparse/issues/7", "https://github.com/Ada/Sparse/issues/7"),
         ("https://Example.org/a/?utm_source=x&b=1#top", "https://example.org/a?b=1"),
         ("https://example.org", "https://example.org/"),
-        ("https://example.org/3/_sources/lib/time.rst.txt", "https://example.org/3/lib/time.html"),
-        ("https://example.org/_sources/index.md", "https://example.org/index.html"),
-        ("https://example.org/_sources/rst.txt", "https://example.org/_sources/rst.txt"),
     ],
 )
 def test_one_page_has_one_key(url, key):

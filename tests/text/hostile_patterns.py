@@ -35,7 +35,6 @@ BOUNDED = {
     "providers.provider_failures._MESSAGES[4][0]": 2_000,
     "sources._api_answers._CLOSED": 2_000,  # _END
     "text.contents_lists._SENTENCE_END": 70,  # _LONGEST_LINE
-    "sources._web._PAGE_SOURCE": 8_000,  # fetch.addresses.MAX_LENGTH
 }
 """Patterns that only see texts of so many characters, and where that is said."""
 IN_WORKERS = (

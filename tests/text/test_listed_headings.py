@@ -65,9 +65,10 @@ def test_a_text_with_headings_stays_as_it_is() -> None:
     assert with_marked_headings(text) == text
 
 
-def test_a_line_that_cannot_end_there_goes_on_in_the_next() -> None:
-    text = "Unlike the others,\nPUMP mode is\npersistent. It stays on\n\nAbout\nSupport\n\nThe end is not here"
+def test_a_long_line_that_ends_no_sentence_goes_on_in_the_next() -> None:
+    long = "Unlike the other modes of this pump, which end with a restart, the"
+    text = f"{long}\nPUMP mode is persistent.\nAbout\nSupport\n\nThe end is not here"
     read = read_page(Found(key="k", origin="o", title="Pump", url="https://example.org/", page_text=text))
     assert read.text.split("\n\n")[1:] == [
-        "Unlike the others, PUMP mode is persistent. It stays on", "About", "Support", "The end is not here"
+        f"{long} PUMP mode is persistent.", "About", "Support", "The end is not here"
     ]  # fmt: skip

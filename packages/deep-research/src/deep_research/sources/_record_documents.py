@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from claimcheck.language import CJK, columns
+from claimcheck.language import columns
 from claimcheck.text.cleaning import clean, fold, shorten
-from claimcheck.text.tokens import STOP_WORDS
 from deep_research import registry
 from deep_research.data import Document, Found
 from deep_research.data.noun import copy_fields
@@ -50,12 +49,10 @@ _BETWEEN_BLOCKS = re.compile(r"\n\s*\n")
 _MAX_SHOWN_AUTHORS = 20
 Fact = tuple[str, object]
 """What it is called, and its value; a fact without a value is left out."""
-_GOES_ON = re.compile(r"\w \w.*,$")
 _LINE_OF_PROSE = re.compile(r"\n(?<![\n|]\n)(?![\n|\-*>#\d ])")  # the line end first, which is quick to find
-_WIDE = re.compile(f"[{CJK}]")
 _ENDED = re.compile(r"[.!?:;。！？：；…][\"'”’)\]」』）]*$")
-_BROKEN_FROM, _SURELY_BROKEN_FROM = 40, 60
-"""Widths in columns from which a line without an end goes on in the next."""
+_BROKEN_FROM = 60
+"""The width in columns from which a line without an end goes on in the next."""
 _MARKED = re.compile(r"^#{2,6} \S[^\n]*\n\s*\n[^#\s]|^```|\]\((?:https?:|/|#)|^\|? *:?-{3,}:? *\|", re.MULTILINE)
 """Markdown; a line with one # may be a comment in code."""
 snippet = partial(shorten, most=300)
@@ -269,10 +266,4 @@ def _goes_on(text: str, end: int) -> bool:
     """Tell whether the line that ends at `end` was broken inside a sentence."""
     line = text[text.rfind("\n", 0, end) + 1 : end].rstrip()
     following = text[end + 1 : end + 40].lstrip(" ")[:1]
-    wide = columns(line)
-    before, _, last = line.rpartition(" ")
-    if _GOES_ON.search(line) or (before and last.casefold() in STOP_WORDS):
-        return bool(following)
-    if _ENDED.search(line) or wide < _BROKEN_FROM:
-        return False
-    return following.islower() or bool(_WIDE.match(following)) or wide >= _SURELY_BROKEN_FROM
+    return bool(following) and columns(line) >= _BROKEN_FROM and not _ENDED.search(line)

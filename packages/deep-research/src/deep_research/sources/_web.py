@@ -123,12 +123,7 @@ def page_key(url: str) -> str:
     if host == "github.com" and len(names := path.strip("/").split("/")) == 2:
         return f"github:{'/'.join(names).lower()}"
     query = [(name, value) for name, value in parse_qsl(parts.query) if not _TRACKING.fullmatch(name)]
-    path = _PAGE_SOURCE.sub(r"/\1.html", path)
     return urlunsplit((parts.scheme, parts.netloc.lower(), path.rstrip("/") or "/", urlencode(query), ""))
-
-
-_PAGE_SOURCE = re.compile(r"/_sources/(.+?)\.(?:rst|md|ipynb)(?:\.txt)?$")
-"""What a page was made of, which Sphinx publishes beside it ("Show Source")."""
 
 
 def sited(query: str, options: WebOptions) -> str:

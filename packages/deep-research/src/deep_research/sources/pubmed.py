@@ -75,7 +75,7 @@ def parse_articles(entry: Node) -> Work | None:
     located = (one.text() for one in article.children("ELocationID") if one.get("EIdType") == "doi")
     title = article.child("ArticleTitle") or article.child("Book", "BookTitle")
     return Work(
-        title=_untranslated(title.line().removesuffix(".")) or article.text("VernacularTitle"),
+        title=title.line().removesuffix(".") or article.text("VernacularTitle"),
         doi=ids.get("doi") or next(located, ""),
         pmid=record.text("PMID") or ids.get("pubmed", ""),
         pmcid=ids.get("pmc", "").split(".")[0],
@@ -89,12 +89,6 @@ def parse_articles(entry: Node) -> Work | None:
             ("Language", [code.text() for code in article.children("Language") if code.text() != "eng"]),
         ),
     )
-
-
-def _untranslated(title: str) -> str:
-    """Titles that PubMed translated stand in brackets."""
-    whole = title.startswith("[") and title.endswith("]") and "]" not in title[:-1]
-    return title[1:-1].removesuffix(".") if whole else title
 
 
 def _author(author: Node) -> str:
