@@ -46,7 +46,7 @@ _STYLES = {
     "note": r"\[\^(?P<names>[\w.-]{1,40})\]",
     "reference": r"\[(?P<words>(?!\^)[^\[\]\n]{1,300})\](?:\[(?P<names>[^\[\]\n]{0,60})\])?(?!\()",
     "sup": r"<sup>\s?(?:<a\s[^<>]{0,2000}>)?\[?(?P<names>[\d\s,;–-]{1,60})\]?(?:</a>)?\s?</sup>",
-    "raised": rf"(?<![{RAISED_DIGITS}])(?<![{RAISED_DIGITS}][.,])(?<=\w|{_BEHIND_WORDS})(?P<names>[{RAISED_DIGITS}]{{1,3}}(?:[,˒，⁻–-]?\s?[{RAISED_DIGITS}]{{1,3}}){{0,10}})(?![.,]?[{RAISED_DIGITS}])",
+    "raised": rf"(?<![{RAISED_DIGITS}])(?<![{RAISED_DIGITS}][.,])(?<=\w|{_BEHIND_WORDS})(?P<names>[{RAISED_DIGITS}]{{1,3}}(?:(?:[,˒，⁻–-]\s?|\s)[{RAISED_DIGITS}]{{1,3}}){{0,10}})(?![.,]?[{RAISED_DIGITS}])",
     "caret": rf"(?<=\w|{_BEHIND_WORDS}|[ *_])\^(?P<names>\[{_NUMBERS}\]|{_FEW})\^?(?![\w(])",
     "page": r"<a\s[^<>]{0,500}?href=[\"'](?P<at>https?://[^\"'<>\s]{1,2000})[\"'][^<>]{0,500}>(?P<words>[^<>]{0,300})</a>",
     "turn": r"\ue200(?P<names>cite[^\ue201]{0,200})\ue201",
