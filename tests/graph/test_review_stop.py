@@ -86,6 +86,9 @@ def test_b2_a_researcher_tells_its_calls_as_messages() -> None:
     assert call.tool_calls[0]["args"] == {"queries": ["Alpha engine"], "source": ""}
     assert isinstance(brought, ToolMessage)
     assert (brought.tool_call_id, brought.content) == ("a1", "s1p1 s1p2")
+    think = Turn(actions=(Action(id="a2", name="think", query="Beta next"),), observations=(Observation(action="a2"),))
+    _, *told = messages_of([think])
+    assert [message.content for message in told] == ["Reflection recorded: Beta next"]
 
 
 def test_d1_topics_of_the_supervisors_own_choice_leave_one_line_for_the_plan(tmp_path: Path) -> None:

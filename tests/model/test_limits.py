@@ -15,7 +15,7 @@ from deep_research.data import Gap, SearchResult
 from deep_research.errors import ConfigError, Unreachable
 from deep_research.ports import Progress
 from deep_research.runs.research_run import resume_run
-from tests.model.harness import PLAN, QUESTION, Scene, assert_presentable, research, steps
+from tests.model.harness import PLAN, QUESTION, Scene, assert_presentable, of_step, research, steps
 from tests.runs.running import begin, engines
 from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
@@ -191,3 +191,16 @@ async def test_when_every_search_fails_the_report_says_so_and_invents_nothing(sc
     assert any("does not answer" in gap.why for gap in report.gaps)
     assert "does not answer" in report.report
     assert not {"write", "judge", "examine", "revise"} & set(steps(provider))
+
+
+async def test_the_writer_is_shown_what_the_person_has_said_before(scene: Scene) -> None:
+    said = [("user", "Our budget is 7,000 kroner."), ("assistant", "Noted."), ("user", "No diesel.")]
+    with scene.served() as provider:
+        await api.aresearch(
+            QUESTION, docs=[engines(scene.folder / "n")], history=said, home=scene.folder / "home",
+            model_provider="compatible", model_name="scripted", allow_clarification=False,
+        )  # fmt: skip
+    (asked, *_) = of_step(provider, "write")
+    prompt = json.dumps(asked.request["messages"])
+    assert r"> Our budget is 7,000 kroner.\n> No diesel.\n> " in prompt
+    assert "Noted." not in prompt

@@ -4,8 +4,13 @@ import json
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage
 
 from deep_research.data import ModelAnswer
+from deep_research.providers.langchain_model import wrap_model
+from deep_research.providers.model_families import family_of
+from deep_research.providers.provider_failures import About
+from deep_research.reasoners.model.conversation import research_tools
 from tests.providers.served import WEATHER, asking, completed, serving
 
 USED = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "rain"}}
@@ -73,3 +78,42 @@ async def test_d3_citations_of_openai_are_no_text_and_no_calls() -> None:
     told = {"id": "c", "model": "some-model", "choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
     answer = await _asked("openai", json.dumps(told | {"usage": {"prompt_tokens": 9, "completion_tokens": 5}}).encode())
     assert (answer.text, answer.tool_calls, answer.finish_reason) == ("It rains.", (), "stop")
+
+
+class _Searching:
+    """A chat model of LangChain with its vendor's search bound, which answers with what that has found."""
+
+    def __init__(self, *blocks: dict[str, Any]) -> None:
+        self.kwargs = {"tools": [{"type": "web_search"}]}
+        self.bound: list[Any] = []
+        self._blocks = blocks
+
+    def bind_tools(self, tools: list[Any]) -> "_Searching":
+        self.bound = tools
+        return self
+
+    async def ainvoke(self, _messages: list[Any]) -> AIMessage:
+        return AIMessage(content=[*self._blocks])
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        (USED, FOUND, {"type": "text", "text": "It rains."}),
+        (
+            {
+                "type": "text",
+                "text": "It rains.",
+                "annotations": [{"type": "url_citation", "url": "https://example.org/"}],
+            },
+        ),
+    ],
+)
+async def test_d3_what_a_vendors_search_has_found_is_opened_by_a_researcher(blocks: tuple[dict[str, Any], ...]) -> None:
+    model = _Searching(*blocks)
+    named = wrap_model(model, About("langchain", "m"), family_of("gpt-4.1"), base_url="", timeout_seconds=5.0)  # type: ignore[arg-type]
+    answer = await named.complete(asking(tools=research_tools((), opens_addresses=True)))
+    assert [(call.name, call.arguments) for call in answer.tool_calls] == [("open", {"source": "https://example.org/"})]
+    assert model.bound[0] == {"type": "web_search"}
+    plain = await named.complete(asking(tools=(WEATHER,)))
+    assert (plain.text, plain.tool_calls) == ("It rains.", ())

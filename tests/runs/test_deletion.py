@@ -16,7 +16,7 @@ from deep_research.fetch.addresses import parse_address
 from deep_research.fetch.http_cache import AnswerStore
 from deep_research.fetch.transport import Answer
 from deep_research.runs.deletion import delete_runs, parse_age
-from deep_research.stores.run_folder import RunFolder, held, list_runs
+from deep_research.stores.run_folder import RunFolder, folder_size, held, list_runs
 from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.runs.running import begin, command, engines, run
 
@@ -151,3 +151,11 @@ def test_the_command_deletes_nothing_unasked(own_state: Path, tmp_path: Path) ->
     assert done.code == 0
     assert done.out.startswith("Deleted 1 run and ")
     assert not folder.path.exists()
+
+
+def test_the_indexes_of_documents_count_among_what_is_kept(tmp_path: Path) -> None:
+    ran = run(QUESTION, home=tmp_path / "home", docs=[engines(tmp_path / "notes")])
+    kept, index = api.kept_runs(home=ran.home), folder_size(ran.home / "documents")
+    assert kept.runs == 1
+    assert kept.bytes == index + folder_size(ran.home / "runs")
+    assert index > 0

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     """Where tools are: a connection to an MCP server, or tools that a program handed in."""
 
 _ADDRESS_ARGUMENTS = ("url", "uri", "link", "href", "website", "site", "domain", "host", "hostname", "endpoint")
-_ADDRESS_SIGN = re.compile(r"[.:/\\\\%\u3002\uff0e\uff61]")
-_BEGINS_LIKE_ADDRESS = re.compile(r"https?:|[a-z][a-z\d+.-]+:[/\\\\]|[/\\\\]{2}|www\.", re.IGNORECASE)
+_ADDRESS_SIGN = re.compile(r"[.:/\\%\u3002\uff0e\uff61]")
+_BEGINS_LIKE_ADDRESS = re.compile(r"https?:|[a-z][a-z\d+.-]+:[/\\]|[/\\]{2}|www\.", re.IGNORECASE)
 
 
 class NamedAddresses:
