@@ -351,7 +351,15 @@ class PerplexitySource(ApiSource[_PerplexityOptions]):
         return await self._found_in(parse_perplexity, self._post("/chat/completions", body))
 
 
-@PerplexitySource.parser("search_results", fields=("search_results", "choices"), what="pages")
+def _perplexity_pages(response: ApiResponse) -> list[Record]:
+    """Return the pages that were searched, then those that are only cited."""
+    answer = PerplexitySource.object_of(response, "choices", "citations", "search_results", what="citations")
+    pages = answer.records("search_results")
+    known = {page.text("url") for page in pages}
+    return [*pages, *(Record({"url": url}) for url in answer.texts("citations") if url not in known)]
+
+
+@PerplexitySource.parser(records=_perplexity_pages)
 def parse_perplexity(entry: Record) -> Page:
     """Return a page of an answer."""
     return page_of(entry, excerpt="snippet", published="date last_updated")
