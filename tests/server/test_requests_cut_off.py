@@ -13,6 +13,7 @@ import pytest
 from deep_research import api
 from tests.model.harness import QUESTION, served
 from tests.server.serving import TIMEOUT, Held, client, events_of, serving
+from tests.support.scripted_http import HttpRequest, HttpResponse, json_response, listening
 from tests.support.scripted_provider import ScriptedProvider
 from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import step_of
@@ -46,13 +47,22 @@ class Chat(NamedTuple):
         assert max(Counter(call.digest for call in self.provider.calls).values()) == 1
 
 
+async def _finds_nothing(_: HttpRequest) -> HttpResponse:
+    return json_response(200, {"batchcomplete": True, "query": {"search": [], "pages": []}})
+
+
 @pytest.fixture
 def chat(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Chat]:
     script = HeldSearches()
     settings = 'model_provider = "compatible"\nmodel_name = "scripted"\nsources = ["wikipedia"]\n'
     own_state.mkdir(parents=True, exist_ok=True)
-    (own_state / "settings.toml").write_text(f'{settings}[source_options.wikipedia]\nbase_url = "http://127.0.0.1:9"\n')
-    with served(monkeypatch, script) as provider, serving(own_state) as address, client(address) as http:
+    with (
+        listening(_finds_nothing) as source,
+        served(monkeypatch, script) as provider,
+        serving(own_state) as address,
+        client(address) as http,
+    ):
+        (own_state / "settings.toml").write_text(f'{settings}[source_options.wikipedia]\nbase_url = "{source}"\n')
         yield Chat(http, provider, script)
         script.go.set()
 

@@ -40,7 +40,7 @@ from deep_research.text.passages import cut_passages
 from deep_research.text.token_count import estimate_tokens
 from deep_research.verification.foreign import read_report
 
-CHARACTERS = 100_000
+CHARACTERS = 40_000
 _PIECES = {
     "blanks": " ", "tabs": "\t", "ideographic blanks": "\u3000", "lines": "\n", "one letter": "a", "digits": "1",
     "figures": "1,", "stops": ".", "brackets": "[", "parentheses": "(", "links": "](", "angles": "<a ", "backticks": "`",

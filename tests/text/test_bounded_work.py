@@ -7,8 +7,8 @@ from deep_research.worker_child import Limits
 from deep_research.worker_pool import call_in_worker
 from tests.text.hostile_shapes import WORK
 
-_MOST_SECONDS = 10.0
-"""Of computing, on a machine that is also busy with other things: work in proportion takes at most two on a quiet one."""
+_MOST_SECONDS = 4.0
+"""Of computing, on a machine that is also busy with other things: work in proportion takes less than one on a quiet one."""
 _LIMITS = Limits(memory=1_000_000_000, cpu_seconds=60.0)
 _PATTERNS = 600
 """So many there are at least."""

@@ -53,7 +53,7 @@ def test_an_order_in_a_line_without_end_is_recognised(place: int) -> None:
 
 @pytest.mark.parametrize("words", ["http://a.test/aa/../bb ", "Log in. "])
 def test_a_line_without_end_leaves_other_threads_their_turn(words: str) -> None:
-    text = words * (20_000_000 // len(words))
+    text = words * (6_000_000 // len(words))
     with turns_of_others() as held_up:
         assert not gives_orders(text)
         assert unreadable_because(text) in ("", "a paywall or login")
