@@ -6,6 +6,9 @@ STAMP := $(VENV)/.stamp
 # Many tests wait for servers and processes: three at once also on two cores.
 WORKERS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n > 3 ? n : 3)))
 
+# The tests start hundreds of processes: where this is set each would compile the program once more.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check static fix types lint floors bench docs contract ratchets picture lock wheels clean
 
