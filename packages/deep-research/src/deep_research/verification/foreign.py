@@ -6,7 +6,7 @@ address where one is given, and what their entry says.
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -127,13 +127,16 @@ class ForeignReport(NamedTuple):
     def statements(self) -> list[Statement]:
         """Return the statements of the report; `passages` are keys of references.
 
-        A citation in a line of its own belongs to what stands above it, as far as that cites nothing itself.
+        A citation in a line of its own belongs to what stands above it, as far as that cites nothing itself; one behind
+        the last stop of a paragraph that has no other to the whole paragraph.
         """
         found = [s for s in split_statements(self.text, self.citations) if not is_within(self.apart, s.start)]
         starts, given = [statement.start for statement in found], -1
         for citation in self.citations:
             last = bisect_right(starts, citation.start) - 1
-            if last < 0 or citation.start < found[last].end or is_within(self.apart, citation.start):
+            if last < 0 or is_within(self.apart, citation.start):
+                continue
+            if citation.start < found[last].end and not self._is_of_more(citation, found, last):
                 continue
             for place in _above(found, last, given):
                 found[place] = found[place]._replace(passages=citation.ids)
@@ -141,16 +144,33 @@ class ForeignReport(NamedTuple):
         return found
 
 
+    def _is_of_more(self, citation: Citation, statements: Sequence[Statement], last: int) -> bool:
+        """Tell whether a citation at a statement's end is of more: in a line of its own, or behind a paragraph's last stop."""
+        block = statements[last].block
+        before = self.text[self.text.rfind("\n", 0, citation.start) + 1 : citation.start]
+        if citation.kept or self.text[citation.end : block[1]].strip():
+            return False
+        if not before.strip():
+            return citation.start > block[0]
+        first = bisect_left(statements, block, hi=last, key=lambda one: one.block)
+        is_behind_stop = _STOP_BEFORE.search(self.text, max(0, citation.start - 8), citation.start) is not None
+        return (
+            statements[last].kind == "sentence"
+            and is_behind_stop
+            and not any(one.passages for one in statements[first:last])
+        )
+
+
 def _above(statements: Sequence[Statement], last: int, given: int) -> Iterator[int]:
-    """Yield the statements of the block that a line of sources stands under: all rows of a table, a whole paragraph.
+    """Yield the statements that a line of sources stands under: all of a table, a list or a paragraph.
 
     Those up to `given` have one of their own.
     """
     block = statements[last]
     for place in range(last, given, -1):
         one = statements[place]
-        is_same_table = one.kind == block.kind == "row" and one.header == block.header
-        if one.block != block.block and not is_same_table:
+        is_beside = one.kind == block.kind != "sentence" and (one.header, one.where) == (block.header, block.where)
+        if one.block != block.block and not is_beside:
             return
         if not one.passages:
             yield place

@@ -47,11 +47,14 @@ def show_passages(passages: Sequence[Passage], library: Library, *, beside: bool
 
 
 def _lines(passage: Passage, heading: str) -> list[str]:
+    """Return a passage behind its id, under the headings above it that do not stand in it or above the one before."""
     page = f" (p. {passage.page})" if passage.page else ""
     line = f"[{passage.id}]{page} {clean(passage.text)}"
-    if not passage.heading or passage.heading == heading or passage.text.lstrip().startswith("#"):
+    starts_itself = passage.text.lstrip().startswith("#")
+    above = passage.heading.rpartition(" > ")[0] if starts_itself else passage.heading
+    if not above or passage.heading == heading:
         return [line]
-    return [f"(under: {attribute(passage.heading.replace(' > ', ' › '))})", line]
+    return [f"(under: {attribute(above.replace(' > ', ' › '))})", line]
 
 
 def _between(passage: Passage, line: str, ids: Collection[str], library: Library) -> str:
@@ -59,9 +62,9 @@ def _between(passage: Passage, line: str, ids: Collection[str], library: Library
     source, _, number = passage.id.partition("p")
     before, after = f"{source}p{int(number) - 1}", f"{source}p{int(number) + 1}"
     if before not in ids and (neighbour := library.passage(before)) is not None:
-        line = f"(before: … {clean(neighbour.text[-_BESIDE:])})\n{line}"
+        line = f"[{before}] … {clean(neighbour.text[-_BESIDE:])}\n{line}"
     if after not in ids and (neighbour := library.passage(after)) is not None:
-        line = f"{line}\n(after: {clean(neighbour.text[:_BESIDE])} …)"
+        line = f"{line}\n[{after}] {clean(neighbour.text[:_BESIDE])} …"
     return line
 
 
