@@ -12,8 +12,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import h11
 import uvicorn
-from h11 import LocalProtocolError
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from deep_research.errors import ConfigError
@@ -24,6 +24,8 @@ STALLED_SECONDS = 30.0
 """Longest that a client takes nothing of an answer that waits for it."""
 _AT_ONCE = 100
 """Connections taken in one go; what waits beyond them waits in the system's queue."""
+_EVENTS_AT_ONCE = 64
+"""Parts of requests of one connection that are handled before others have their turn."""
 _MOST = 1_000
 _OF_THE_FILES = 3
 """One in so many of the files that the process may open is a connection; runs need the others."""
@@ -39,6 +41,19 @@ def _most_connections() -> int:
     return _MOST if files == resource.RLIM_INFINITY else max(10, min(_MOST, files // _OF_THE_FILES))
 
 
+class _PacedParser(h11.Connection):
+    """h11's parser, which has nothing more once it has given what is `left`: a chunk of one byte is an event like any other."""
+
+    left = 0
+
+    def next_event(self) -> Any:
+        """See h11.Connection."""
+        if not self.left:
+            return h11.NEED_DATA
+        self.left -= 1
+        return super().next_event()
+
+
 class BoundedConnection(H11Protocol):
     """uvicorn's HTTP/1.1 connection with a deadline for heads, and for taking what is written.
 
@@ -47,6 +62,11 @@ class BoundedConnection(H11Protocol):
     """
 
     _waits_since = 0.0
+
+    def __init__(self, config: uvicorn.Config, *given: Any, **named: Any) -> None:
+        """See H11Protocol."""
+        super().__init__(config, *given, **named)
+        self.conn: _PacedParser = _PacedParser(h11.SERVER)
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """See asyncio.Protocol."""
@@ -76,17 +96,26 @@ class BoundedConnection(H11Protocol):
         """Answer what is no HTTP; what the application makes of the request goes nowhere, and into no log."""
         try:
             super().send_400_response(msg)
-        except LocalProtocolError:  # the request has its answer, or a part of it
+        except h11.LocalProtocolError:  # the request has its answer, or a part of it
             self.transport.close()
         if self.cycle is not None:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
 
     def handle_events(self) -> None:
-        """Handle what has come; a complete head ends the waiting for it."""
+        """Handle what has come, a part of it at a time; a complete head ends the waiting for it."""
+        self.conn.left = _EVENTS_AT_ONCE
         super().handle_events()
         if not self._is_idle:
             self._disarm("head")
+        if not self.conn.left:
+            self.flow.pause_reading()
+            self.loop.call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
+            self.handle_events()
 
     def on_response_complete(self) -> None:
         """Handle the end of an answer: the next head is waited for, unless it is there."""

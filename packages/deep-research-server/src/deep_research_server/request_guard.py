@@ -3,8 +3,9 @@
 import ipaddress
 import json
 import re
-from collections.abc import Mapping
-from contextlib import AsyncExitStack, ExitStack, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, AsyncExitStack, ExitStack, nullcontext
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -22,6 +23,8 @@ MOST_UNDER_WAY = 48
 """Requests of an owner at the same time: each may hold some megabytes until it is answered."""
 _STRANGERS = "?"
 """All who show no token are one owner, of no name that a token has: they may have few threads, not all."""
+_LARGE, _PIECE = 1_000_000, 65_536
+"""Bytes of an answer of which an owner may have a few at a time, and of a piece of it."""
 COOKIE = "deep_research_token"
 _TOKEN_COOKIE = re.compile(rf"(?:^|;)\s?{COOKIE}=([\w.~-]{{1,300}})(?=;|\s|$)")
 PUBLIC = ("/", "/page/", "/healthz", "/readyz", "/openapi.json", "/api/v1/session", "/favicon.ico")
@@ -42,13 +45,55 @@ HEADERS: tuple[tuple[bytes, bytes], ...] = (
 )
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _OF_PROXIES = frozenset(
-    {"forwarded", "via", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "true-client-ip", "cf-connecting-ip"}
+    """forwarded via x-real-ip x-client-ip x-cluster-client-ip true-client-ip cf-connecting-ip cf-ray cdn-loop client-ip
+    x-original-forwarded-for x-envoy-external-address fly-client-ip fastly-client-ip x-azure-clientip x-amzn-trace-id
+    x-arr-log-id x-appengine-user-ip x-remote-ip tailscale-user-login""".split()
 )
 """Headers that a proxy adds, beside all X-Forwarded-…: who sent the request is not the user of this machine."""
 _PROXIED = (
     "It came through a proxy, and without tokens everybody behind it would be the user of this machine. Make a token "
     "for each owner (deep-research token create NAME) and start the server with --require-tokens."
 )
+
+
+class _Answer:
+    """The answer to one request on its way out.
+
+    `room` is that of an upload, until it is answered: then it is among the documents; `under_way` holds until the request
+    has ended, also where its client has left.
+    """
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.started = False
+        self.body: Body | None = None
+        self.room, self.under_way = AsyncExitStack(), ExitStack()
+        self.count_large: Callable[[], AbstractContextManager[None]] = nullcontext
+        self.is_let_in: Callable[[], bool] = lambda: True
+
+    async def send(self, message: Message) -> None:
+        """Send a message. Raises LimitReached for one large answer too many, Refusal where a token was revoked meanwhile."""
+        if self.body is not None and self.body.refused and not self.started:
+            return  # whatever the application makes of a body that was cut
+        if message["type"] == "http.response.start":
+            await self.room.aclose()
+            self._guard_head(message)
+            self.started = True
+        elif message.get("more_body") and not self.is_let_in():
+            raise Refusal(401, "The token was revoked.")
+        whole = message.get("body", b"")
+        # Each piece waits for the one before: who takes nothing is told from who is slow, and little waits in memory.
+        for start in range(0, len(whole) - _PIECE, _PIECE):
+            await self._send({**message, "body": whole[start : start + _PIECE], "more_body": True})
+        await self._send({**message, "body": whole[(len(whole) - 1) // _PIECE * _PIECE :]} if whole else message)
+
+    def _guard_head(self, message: Message) -> None:
+        given = dict(message["headers"])
+        if int(given.get(b"content-length", b"0")) > _LARGE:
+            self.under_way.enter_context(self.count_large())
+        message["headers"] = [*message["headers"], *(h for h in HEADERS if h[0] not in given)]
+        if b"cache-control" not in given:
+            message["headers"].append((b"cache-control", b"no-store"))
 
 
 def _upload(receive: Receive, headers: Mapping[str, str], most: int) -> Body:
@@ -71,6 +116,7 @@ class RequestGuard:
         self._under_way = UnderWay(MOST_UNDER_WAY, "requests of yours")
         self._strangers = UnderWay(MOST_UNDER_WAY, "requests of this kind without a token")
         self._large = UnderWay(MOST_LARGE, "large requests of yours", of_all=True)
+        self._large_answers = UnderWay(MOST_LARGE, "large answers of yours", of_all=True)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer what is not let in, and pass on the rest."""
@@ -79,54 +125,40 @@ class RequestGuard:
                 share_threads()
             await self._app(scope, receive, send)
             return
-        started = False
-        body: Body | None = None
-        room = AsyncExitStack()  # of an upload, until it is answered: then it is among the documents
-        answering = ExitStack()  # until the request has ended, also where its client has left
-
-        async def send_guarded(message: Message) -> None:
-            nonlocal started
-            if body is not None and body.refused and not started:
-                return  # whatever the application makes of a body that was cut
-            if message["type"] == "http.response.start":
-                started = True
-                await room.aclose()
-                given = {name for name, _ in message["headers"]}
-                message["headers"] = [*message["headers"], *(h for h in HEADERS if h[0] not in given)]
-                if b"cache-control" not in given:
-                    message["headers"].append((b"cache-control", b"no-store"))
-            await send(message)
-
+        answer = _Answer(send)
         try:
             headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
             owner = scope.setdefault("state", {})["owner"] = self._admit(scope, headers)
             is_stranger = not owner and self._tokens is not None
             OWNER.set(_STRANGERS if is_stranger else owner)
-            answering.enter_context(nullcontext() if is_stranger else self._under_way.one_of(owner))
+            answer.under_way.enter_context(nullcontext() if is_stranger else self._under_way.one_of(owner))
+            answer.count_large = partial(self._large_answers.one_of, _STRANGERS if is_stranger else owner)
+            if owner:
+                answer.is_let_in = lambda: owner == self._admit(scope, headers)
             # Nothing else reads cookies, and reading them costs the square of their length (CVE-2024-7592).
             scope["headers"] = [pair for pair in scope["headers"] if pair[0].lower() != b"cookie"]
             announced = headers.get("content-length", "")
             if self._uploads is not None and (scope["method"], scope["path"]) == ("POST", "/api/v1/documents"):
-                body = _upload(receive, headers, self._uploads.largest)
-                async with room:
-                    await room.enter_async_context(self._uploads.room_for(owner, body.size))
-                    await self._app(scope, body.receive, send_guarded)
+                answer.body = body = _upload(receive, headers, self._uploads.largest)
+                async with answer.room:
+                    await answer.room.enter_async_context(self._uploads.room_for(owner, body.size))
+                    await self._app(scope, body.receive, answer.send)
             else:
-                body = await self._read(scope, receive, owner, announced)
+                answer.body = body = await self._read(scope, receive, owner, announced)
                 if is_stranger:  # only now, and by path: what does not come, or is not taken, keeps no other out
                     path = scope["path"] if scope["path"] in PUBLIC else "/page/"
-                    answering.enter_context(self._strangers.one_of(path))
-                await self._app(scope, body.receive, send_guarded)
-            if body.refused and not started:
+                    answer.under_way.enter_context(self._strangers.one_of(path))
+                await self._app(scope, body.receive, answer.send)
+            if body.refused and not answer.started:
                 raise body.refused
         except (Refusal, LimitReached) as refusal:
-            if started:
+            if answer.started:
                 raise
-            body = None
+            answer.body = None
             told = (refusal.status, refusal.detail) if isinstance(refusal, Refusal) else (429, refusal.message)
-            await problem_response(*told, scope["path"])(scope, receive, send_guarded)
+            await problem_response(*told, scope["path"])(scope, receive, answer.send)
         finally:
-            answering.close()
+            answer.under_way.close()
 
     async def _read(self, scope: Scope, receive: Receive, owner: str, announced: str) -> Body:
         """Return the body of a request once all of it is there. Raises Refusal, LimitReached."""

@@ -299,7 +299,8 @@ def follow_up_view(made: FollowUp) -> models.FollowUpView:
 
 def _first_wanted(after: int, last_event_id: str) -> int:
     """Return the number after which events are wanted: what a browser names that connects again comes first."""
-    return min(int(last_event_id) if last_event_id.isdecimal() and last_event_id.isascii() else after, 10**9)
+    is_number = last_event_id.isdecimal() and last_event_id.isascii() and len(last_event_id) < 10
+    return int(last_event_id) if is_number else after
 
 
 def _stream(service: Service, run: Run, log: EventTail, after: int, language: str | None) -> FairStream:

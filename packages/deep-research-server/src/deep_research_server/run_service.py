@@ -113,6 +113,7 @@ class RunService:
             begun = (await asyncio.to_thread(marked_runs, home, [awaited]))[:1] if awaited else []
             if (cut := await asyncio.to_thread(run_asked_in, begun, (), awaited)) is not None:
                 await self._take_up(cut)
+                self._expect_client(cut)
                 return cut, False
             await self._check_capacity(home)
             await self._check_room(home)
@@ -121,6 +122,8 @@ class RunService:
             if awaited:
                 await asyncio.to_thread(run.note_awaited, awaited)
             await self.carry_out(run)
+            if awaited:
+                self._expect_client(run)
         return run, True
 
     async def go_on(
@@ -146,17 +149,18 @@ class RunService:
                 return None
             if run.record.status != "waiting":  # the client was cut off after its answer
                 await self._take_up(run)
-                return run
+            else:
+                if is_awaited:
+                    await asyncio.to_thread(run.note_awaited, key)
+                await self.carry_out(run, said)
             if is_awaited:
-                await asyncio.to_thread(run.note_awaited, key)
-            await self.carry_out(run, said)
+                self._expect_client(run)
         return run
 
     async def _take_up(self, run: Run) -> None:
         """Go on with a run that was left, unless it has ended with a report or goes on still."""
         key = _key(run)
-        if (leaving := self._leaving.pop(key, None)) is not None:
-            leaving.cancel()
+        self._stay(key)
         if key in self._stopping:
             await self.wait(run)
         if await asyncio.to_thread(lambda: run.has_report or self.is_active(run)):
@@ -204,6 +208,7 @@ class RunService:
     async def carry_out(self, run: Run, answer: str | None = None) -> None:
         """Do what is left of a run, beginning with the user's `answer` where it waits for one. Raises RunBusy."""
         await self._check_capacity(run.home)
+        self._stay(_key(run))
         answers = [answer] if answer is not None else []
 
         def reply(_asked: Asked) -> str | None:
@@ -217,8 +222,7 @@ class RunService:
         Raises RunBusy, RunNotFound when the run has no report yet, ConfigError, LimitReached.
         """
         await self._check_capacity(run.home)
-        if (leaving := self._leaving.pop(_key(run), None)) is not None:  # asked again: it goes on where it was
-            leaving.cancel()
+        if self._stay(_key(run)):  # asked again: it goes on where it was
             await self.cancel(run)
         if await asyncio.to_thread(self.is_active, run):
             raise RunBusy(f"The run {run.id} is going on already.", run_id=run.id)
@@ -250,6 +254,7 @@ class RunService:
     def attend(self, run: Run) -> Iterator[None]:
         """Have the run stopped soon after the block was broken off, unless somebody else attends it or comes back."""
         key = _key(run)
+        self._stay(key)
         self._attended[key] += 1
         ended = False
         try:
@@ -260,7 +265,18 @@ class RunService:
             if not self._attended[key]:
                 del self._attended[key]
                 if not ended:
-                    self._leaving[key] = asyncio.create_task(self._stop_left(run))
+                    self._expect_client(run)
+
+    def _expect_client(self, run: Run) -> None:
+        """Have a run whose outcome a client waits for stopped soon, unless somebody attends it."""
+        key = _key(run)
+        if not self._attended[key] and key not in self._leaving:
+            self._leaving[key] = asyncio.create_task(self._stop_left(run))
+
+    def _stay(self, key: _Key) -> bool:
+        """Let a run go on that would be stopped soon; say whether it would have been."""
+        leaving = self._leaving.pop(key, None)
+        return leaving is not None and leaving.cancel()
 
     async def _stop_left(self, run: Run) -> None:
         await asyncio.sleep(_LEFT_SECONDS)
@@ -339,6 +355,7 @@ class QueuedRunService(RunService):
     async def carry_out(self, run: Run, answer: str | None = None) -> None:
         """See `RunService.carry_out`: puts the run into the queue."""
         await self._check_capacity(run.home)
+        self._stay(_key(run))
         await asyncio.to_thread(run.enqueue, may_ask=True, answer=answer)
         self.feeds.notify()
 

@@ -4,7 +4,6 @@ import asyncio
 import re
 import secrets
 import shutil
-import unicodedata
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
@@ -14,6 +13,7 @@ from typing import BinaryIO, NamedTuple
 
 from starlette.datastructures import UploadFile
 
+from claimcheck.text.normal_forms import normalized
 from deep_research import api
 from deep_research.errors import ConfigError, LimitReached, RunNotFound, StoreError
 from deep_research.state_files import make_private, make_private_folder
@@ -146,7 +146,7 @@ def _view(folder: Path) -> DocumentView | None:
 
 def _safe_name(name: str) -> str:
     """Return a client's file name without folders, control and direction signs, short enough for every disk."""
-    name = unicodedata.normalize("NFC", name.replace("\\", "/").rpartition("/")[2])
+    name = normalized("NFC", name.replace("\\", "/").rpartition("/")[2])
     name = _UNFIT.sub("_", " ".join(name.split())).strip(" .")
     stem, dot, ending = name.rpartition(".")
     stem, ending = (stem, ending) if dot else (name, "txt")

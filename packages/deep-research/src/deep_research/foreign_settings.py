@@ -39,6 +39,8 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(text_of(data))
     except RecursionError:
         raise tomllib.TOMLDecodeError("it is nested too deeply") from None
+    except ValueError as error:  # a number of thousands of digits is one as well
+        raise tomllib.TOMLDecodeError(str(error)) from None
 
 
 def take_over(values: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:

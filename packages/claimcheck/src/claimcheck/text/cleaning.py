@@ -1,11 +1,11 @@
 """Text as it may be stored: NFC, no control, bidirectional-override, zero-width or tag characters, no hard wraps."""
 
 import re
-import unicodedata
 from collections.abc import Iterable
 
 from claimcheck.language import HAN, KANA
 from claimcheck.lexicon import any_word, compile_on_use
+from claimcheck.text.normal_forms import normalized
 
 _CONTROL = re.compile("[^\n\b]\b(?=\\S)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
 # Soft hyphen, zero-width and bidirectional controls, byte-order marks, variation selectors of the second
@@ -33,7 +33,7 @@ def clean(text: str) -> str:
     text = _LINE_SEPARATOR.sub("\n", text)
     text = _INVISIBLE.sub("", _CONTROL.sub("", text))
     text = _JOINER.sub("", text)
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
+    return normalized("NFC", text)
 
 
 def mask_secrets(text: str, secrets: Iterable[str]) -> str:

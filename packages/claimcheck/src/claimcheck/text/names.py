@@ -7,8 +7,8 @@ and titles: native names cannot be told from other words without a dictionary.
 """
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -259,6 +259,11 @@ def _is_form(word: str, other: str) -> bool:
     return word == other or (len(word) >= 5 and other.startswith(stem) and abs(len(other) - len(word)) <= 3)
 
 
+def _is_between(least: int, most: int, ordered: Sequence[int]) -> bool:
+    place = bisect_left(ordered, least)
+    return place < len(ordered) and ordered[place] <= most
+
+
 class NameIndex:
     """Tells which names stand in a text; the forms that the comparisons need are made once."""
 
@@ -330,7 +335,7 @@ class NameIndex:
         text = re.findall(r"[^\W_]+", self.plain)
         first, *others = ([at for at, w in enumerate(text) if _is_form(word, w)] for word in words)
         reach = len(words) + _BETWEEN
-        return any(all(any(abs(at - i) <= reach for i in found) for found in others) for at in first)
+        return any(all(_is_between(at - reach, at + reach, found) for found in others) for at in first)
 
     def _alone(self, family: str) -> bool:
         """Tell whether the family name stands somewhere without another capitalised word before it."""

@@ -16,6 +16,7 @@ import Stemmer
 from claimcheck.language import CJK, HAN, HANGUL, KANA
 from claimcheck.lexicon import any_word, compile_on_use
 from claimcheck.lexicon import words as words_of
+from claimcheck.text.normal_forms import normalized
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
 _GRAMS = HAN + KANA + _UNSPACED
@@ -65,7 +66,7 @@ FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 
 def normalise(text: str) -> str:
     """Return `text` in NFKC, case-folded: full-width forms and ligatures become plain."""
-    return unicodedata.normalize("NFKC", text).casefold()
+    return normalized("NFKC", text).casefold()
 
 
 def fold_diacritics(word: str) -> str:
@@ -73,12 +74,12 @@ def fold_diacritics(word: str) -> str:
     if word.isascii():
         return word
     kept: list[str] = []
-    for sign in unicodedata.normalize("NFKD", word):
+    for sign in normalized("NFKD", word):
         # A mark on a Cyrillic or Indic letter makes another letter (и, й); on a Latin one it is dropped.
         if unicodedata.combining(sign) and kept and kept[-1] < "\u0400":
             continue
         kept.append(sign)
-    return unicodedata.normalize("NFKC", "".join(kept)).translate(_UNDECOMPOSED)
+    return normalized("NFKC", "".join(kept)).translate(_UNDECOMPOSED)
 
 
 def tokenize(text: str) -> list[str]:

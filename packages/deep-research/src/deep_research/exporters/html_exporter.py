@@ -46,6 +46,7 @@ class _Page:
         self._language = given.report.language
         self._document = read_document(given)
         self._references = {reference.number: reference for reference in given.report.references}
+        self._numbers = {reference.source: reference.number for reference in given.report.references}
         self._panels: dict[tuple[int, tuple[str, ...]], str] = {}
         self._room = _MOST_SHOWN
         self._resting: dict[str, list[Claim]] = defaultdict(list)
@@ -285,11 +286,11 @@ class _Page:
     def _cites_of(self, keys: Sequence[str]) -> str:
         """Return a citation for each source of these passages."""
         passages = self._report.passages
-        by_number = {
-            number: tuple(key for key in keys if key in passages and passages[key].source == reference.source)
-            for number, reference in self._references.items()
-        }
-        return "".join(self._cite(blocks.Cite(number, found)) for number, found in by_number.items() if found)
+        by_number: dict[int, tuple[str, ...]] = {}
+        for key in keys:
+            if key in passages and (number := self._numbers.get(passages[key].source)) is not None:
+                by_number[number] = (*by_number.get(number, ()), key)
+        return "".join(self._cite(blocks.Cite(number, found)) for number, found in sorted(by_number.items()))
 
     def _linked(self, text: str) -> str:
         """Return a text of the verifier or writer, who cite passages, with its citations as those of the report."""

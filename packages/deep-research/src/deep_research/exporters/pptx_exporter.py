@@ -128,8 +128,8 @@ class _Slides:
                 grid.columns[place].width = _emu(_TEXT_WIDTH * share / sum(shares))
             grid._tbl.tblPr.set("rtl", str(int(blocks.is_right_to_left(blocks.block_text(table)))))
             for line, row in enumerate(([blocks.cited_text(cell) for cell in table.head], *rows)):
-                for place, text in enumerate(row):
-                    frame = grid.cell(line, place).text_frame
+                for cell, text in zip(tuple(grid.rows[line].cells), row, strict=False):
+                    frame = cell.text_frame
                     self._write(frame, [text], size=12, bold=line == 0, colour="FFFFFF" if line == 0 else _INK)
                     frame.paragraphs[0].space_after = Pt(0)
 

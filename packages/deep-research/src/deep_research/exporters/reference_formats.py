@@ -2,11 +2,11 @@
 
 import json
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from claimcheck.text.normal_forms import normalized
 from deep_research.data import ExportInput, Reference
 
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>{}\\^|]+", re.IGNORECASE)
@@ -109,7 +109,7 @@ def _person(name: str) -> Person:
 def _key(reference: Reference, authors: tuple[Person, ...], published: str) -> str:
     """Return a key of ASCII letters and digits that no other reference of the report has."""
     named = (authors[0].family or authors[0].literal) if authors else reference.title
-    plain = unicodedata.normalize("NFKD", named).encode("ascii", "ignore").decode()
+    plain = normalized("NFKD", named).encode("ascii", "ignore").decode()
     word = next(iter(re.findall(r"[A-Za-z]{3,}", plain)), "source").lower()
     return f"{word}{published[:4]}-{reference.number}"
 

@@ -34,7 +34,10 @@ MOST_LINKS = 15
 ROBOTS_BYTES = 524_288
 """What is parsed of a robots.txt at least and at most (RFC 9309, 2.5: 500 KiB)."""
 
-_VERSION = re.compile(r"^([ \t]*user-agent[ \t]*:[ \t]*[a-z_-]+)/\S*", re.IGNORECASE | re.MULTILINE)
+_AGENT = re.compile(r"^[ \t]*user(?:-| ?)agent[ \t:][ \t:]*([^\s/#]*)[^\n\r]*", re.IGNORECASE | re.MULTILINE)
+_OTHER = "another"
+_MOST_LINES, _LONGEST_LINE, _MATCHED = 5_000, 500, 2_000
+"""Lines of a robots.txt that are obeyed, characters of one, and characters of an address that are held against them."""
 MAX_CRAWL_DELAY = 10.0
 """Seconds of a Crawl-delay that are obeyed; more would stop a run for one host."""
 _ARCHIVE = "https://archive.org/wayback/available"
@@ -55,8 +58,18 @@ _ACCEPT = "text/html,application/xhtml+xml,application/pdf;q=0.9,application/xml
 
 
 def parse_robots(body: bytes) -> Protego:
-    """Return the rules of a robots.txt; versions behind product tokens do not count. Never fails."""
-    return Protego.parse(_VERSION.sub(r"\1", body[:ROBOTS_BYTES].decode("utf-8-sig", "replace")))
+    """Return the rules of a robots.txt; versions behind product tokens do not count. Never fails.
+
+    All other programs are one: Protego keeps each rule once for every program that its group names.
+    """
+    text = _AGENT.sub(_own_or_other, body[:ROBOTS_BYTES].decode("utf-8-sig", "replace"))
+    lines = [line for line in text.splitlines() if line.strip() and line[0] != "#" and len(line) <= _LONGEST_LINE]
+    return Protego.parse("\n".join(lines[:_MOST_LINES]))
+
+
+def _own_or_other(line: re.Match[str]) -> str:
+    name = line[1].lower().rstrip("*") or line[1]
+    return f"User-agent: {name if name in ('*', PRODUCT) else _OTHER}"
 
 
 ALLOW_ALL = parse_robots(b"")
@@ -79,7 +92,8 @@ class RobotsGate:
             self._rules[address.origin] = rules
             if delay := rules.crawl_delay(PRODUCT):
                 self._pace.slow_down(address.authority, min(delay, MAX_CRAWL_DELAY))
-        if not rules.can_fetch(address.url, PRODUCT):
+        # Off the loop: a rule is looked for in all of an address.
+        if not await asyncio.to_thread(rules.can_fetch, address.url[:_MATCHED], PRODUCT):
             refuse(address.url, "robots", "the host's robots.txt asks programs not to")
 
     async def _load(self, address: Address) -> Protego:
@@ -222,7 +236,7 @@ class Fetcher:
                 await self._robots.check(address)
             stored = await self._once(address)
             if not stored.answer.is_redirect:
-                return _page(asked, stored)
+                return await asyncio.to_thread(_page, asked, stored)
             address = join_address(address, stored.answer.headers["location"])
             if address.url in seen:
                 message = f"{asked.url} redirects in a circle (over {address.url})."

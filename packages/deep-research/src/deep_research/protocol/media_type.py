@@ -7,7 +7,6 @@ encodings after the order byte-order mark, header, document, with labels read as
 
 import codecs
 import re
-from email.message import Message
 
 OCTETS, ZIP = "application/octet-stream", "application/zip"
 _OFFICE = "application/vnd.openxmlformats-officedocument."
@@ -35,6 +34,8 @@ _FEED = re.compile(rb"<(rss|feed|rdf:RDF)[\s>]")
 _JSON = re.compile(rb'[{\[]\s*["{}\[\]]')
 _MAILBOX = re.compile(rb"From [^\n]{3,200}\d{4}[^\n]{0,20}\r?\n[\w-]+: ")
 _MANUAL = re.compile(rb"^\.(?:TH|Dd|so)[ \t]+\S", re.MULTILINE)
+_CHARSET = re.compile(r";\s*+charset\s*+=\s*+[\"']?\s*+([A-Za-z0-9_:.-]{1,40})", re.IGNORECASE)
+_LONGEST_TYPE = 1_000
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*+=\s*+[\"']?\s*+([A-Za-z0-9_:.-]{1,40})", re.IGNORECASE)
 _XML_CHARSET = re.compile(rb"^<\?xml[^>]{0,200}encoding\s*=\s*[\"']([A-Za-z0-9_:.-]{1,40})[\"']")
 BOMS = (
@@ -132,10 +133,8 @@ def _head(data: bytes) -> bytes:
 
 
 def _charset_parameter(content_type: str) -> str:
-    message = Message()
-    message["content-type"] = content_type
-    value = message.get_param("charset")
-    return value if isinstance(value, str) else ""
+    found = _CHARSET.search(content_type, 0, _LONGEST_TYPE)
+    return found[1] if found else ""
 
 
 def _charset_inside(pattern: re.Pattern[bytes], body: bytes) -> str:

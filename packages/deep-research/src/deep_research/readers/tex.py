@@ -1,10 +1,10 @@
 """Text in the markup of LaTeX."""
 
 import re
-import unicodedata
 from collections.abc import Iterator
 
 from claimcheck.text.cleaning import clean, fold
+from claimcheck.text.normal_forms import normalized
 from deep_research.data import Document
 from deep_research.readers._decode import decode
 from deep_research.text.dates import find_date
@@ -106,5 +106,5 @@ def _plain(text: str) -> str:
             piece = plain
         for escape, sign in _ESCAPES:
             piece = piece.replace(escape, sign)
-        pieces[number] = unicodedata.normalize("NFC", re.sub(r"(?<!\\)[{}]", "", piece))
+        pieces[number] = normalized("NFC", re.sub(r"(?<!\\)[{}]", "", piece))
     return "".join(pieces)

@@ -166,8 +166,8 @@ def _nearest(library: Library, text: str, sources: Sequence[str]) -> list[str]:
         return []
     best = [hit.passage.id for key in sources for hit in library.search(text, limit=1, sources=[key])]
     near = [hit.passage.id for hit in library.search(text, limit=_PASSAGES, sources=sources)]
-    some = [p.id for key in sources for p in library.passages(key)[:_PASSAGES]]
-    return list(dict.fromkeys([*best, *near] or some))[: max(_PASSAGES, len(best))]
+    found = [*best, *near] or [p.id for key in sources for p in library.passages(key)[:_PASSAGES]]
+    return list(dict.fromkeys(found))[: max(_PASSAGES, len(best))]
 
 
 async def _from_documents(ctx: RunContext, report: ForeignReport, statements: Sequence[Statement]) -> list[_Cited]:

@@ -7,6 +7,7 @@ tools who reads the whole as the reader who will act on it. Nothing here changes
 import asyncio
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from threading import Event
 
 from claimcheck.text.cleaning import shorten
 from deep_research.concurrency import side_by_side
@@ -211,7 +212,11 @@ async def judge_claims(
     """
     question = assignment.question.text
     is_judged = ctx.reasoner.info.is_language_model
-    sure, told = await asyncio.to_thread(_noticed, ctx, assignment, claims, text)
+    stopped = Event()
+    try:
+        sure, told = await asyncio.to_thread(_noticed, ctx, assignment, claims, text, stopped)
+    finally:
+        stopped.set()  # a thread is not ended from outside
     if not is_judged:
         return Findings(problems=tuple(sure))
     batches = await asyncio.to_thread(lambda: list(_batches([c for c in claims if c.passages], ctx.library)))
@@ -227,12 +232,12 @@ async def judge_claims(
 
 
 def _noticed(
-    ctx: RunContext, assignment: Assignment, claims: Sequence[Claim], text: str
+    ctx: RunContext, assignment: Assignment, claims: Sequence[Claim], text: str, stopped: Event
 ) -> tuple[list[Problem], dict[str, list[str]]]:
     """Return what code is sure of, and what it tells the judge of statements (by id)."""
     is_judged = ctx.reasoner.info.is_language_model
     is_whole = ctx.settings.workflow == "verify" and not is_judged
-    flags = _flags(claims, text, assignment, ctx.library, is_whole=is_whole)
+    flags = _flags(claims, text, assignment, ctx.library, stopped, is_whole=is_whole)
     noticed = [(claim, flag) for claim in claims for flag in flags.get(claim.id, ())[:_MOST_TOLD]]
     # What code cannot be wrong about: an id that does not exist, a quotation that was changed. Where nobody judges, what
     # code looked for and did not find is told as well.
@@ -305,7 +310,7 @@ def _batches(claims: Sequence[Claim], library: Library) -> Iterator[list[Claim]]
 
 
 def _flags(
-    claims: Sequence[Claim], text: str, assignment: Assignment, library: Library, *, is_whole: bool
+    claims: Sequence[Claim], text: str, assignment: Assignment, library: Library, stopped: Event, *, is_whole: bool
 ) -> dict[str, list[Flag]]:
     """Return what code noticed of each statement that cites anything.
 
@@ -323,7 +328,7 @@ def _flags(
     return {
         claim.id: flags_of(claim.text, {key: texts[key] for key in ids}, assignment.question.text, known)
         for claim in claims
-        if (ids := told.get(claim.id)) is not None and texts.keys() >= set(ids)
+        if (ids := told.get(claim.id)) is not None and texts.keys() >= set(ids) and not stopped.is_set()
     }
 
 

@@ -13,6 +13,7 @@ from claimcheck.text.measures import CALENDAR, MONEY, MONTHS, Quantity, date_par
 from claimcheck.text.names import amounts
 from claimcheck.text.quantities import is_step, quantities
 from claimcheck.text.tokens import normalise
+from deep_research.text.code_spans import is_within as stands_within
 from deep_research.verification.arithmetic import agrees, evaluate
 
 _REACH = Decimal("1.1")
@@ -80,7 +81,8 @@ def _readings(text: str) -> list[str]:
 
 def _lone_months(text: str, dates: Sequence[Quantity]) -> list[Quantity]:
     """Return the months that stand in none of the dates of a text."""
-    alone = [m for m in _MONTH.finditer(text) if not any(date.start <= m.start() < date.end for date in dates)]
+    spans = sorted((date.start, date.end) for date in dates)
+    alone = [m for m in _MONTH.finditer(text) if not stands_within(spans, m.start())]
     return [Quantity(Decimal(MONTHS.get(m[0].lower()) or m[0]), "yearmonth", *m.span()) for m in alone]
 
 

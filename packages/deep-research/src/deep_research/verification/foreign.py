@@ -143,7 +143,6 @@ class ForeignReport(NamedTuple):
             given = last  # what stands above has the sources of that line, and is not looked through again
         return found
 
-
     def _is_of_more(self, citation: Citation, statements: Sequence[Statement], last: int) -> bool:
         """Tell whether a citation at a statement's end is of more: in a line of its own, or behind a paragraph's last stop."""
         block = statements[last].block
