@@ -15,6 +15,10 @@ LIBRARY, LOOKUPS, REVISION_LOOKUPS = "library", 12, 6
 """The place of a search in what was read already; look-ups of a writer or verifier, and of a writer in a revision."""
 
 
+OF_FOCUS = "focus"
+"""The id of the search that the program makes for a section's focus points."""
+
+
 class Action(Noun):
     """One tool call.
 
@@ -33,8 +37,8 @@ class Action(Noun):
 
     @property
     def counts(self) -> bool:
-        """Return whether it is one of the calls that a researcher may make: all but its ending."""
-        return self.name != "research_complete"
+        """Return whether it is one of the calls that a researcher may make: not its ending, nor what is searched for it."""
+        return self.name != "research_complete" and self.id != OF_FOCUS
 
     @property
     def call(self) -> Hashable:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from deep_research.data import Action, Brief, Move, Section, Turn, calls_left
+from deep_research.data.actions import OF_FOCUS
 from deep_research.data.noun import copy_fields
 from deep_research.events import SectionWritten
 from deep_research.i18n.catalog import gap_of
@@ -39,7 +40,7 @@ async def next_move(ctx: RunContext, section: Section, brief: Brief, turns: Sequ
     # Each focus point is searched for, in their order, beside what the researcher itself begins with.
     own = {query for action in actions for query in action.query.split("\n")}
     if left := [query for query in section.focus if actions and not turns and query not in own]:
-        actions.append(Action(id="focus", name="search", query="\n".join(left)))
+        actions.append(Action(id=OF_FOCUS, name="search", query="\n".join(left)))
     most = section.calls(ctx.settings.max_tool_calls_per_researcher)
     return move.model_copy(update={"actions": tuple(within_calls(ctx, actions, turns, most))})
 

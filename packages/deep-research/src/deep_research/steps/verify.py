@@ -440,7 +440,7 @@ async def verify_changes(
 
     def merge() -> tuple[Verification, int]:
         measured = {problem.problem for problem in judged.problems}
-        kept = [_carried(p, ids, text, measured) for p in before.problems]
+        kept = [_carried(p, ids, text, measured, is_read=bool(seen.reading)) for p in before.problems]
         told = {problem.problem for problem in kept}
         same = {id(c): old.verdict for c in claims if (old := known.get((c.text, c.passages))) is not None}
         stand = [c.model_copy(update={"verdict": same.get(id(c), c.verdict)}) for c in claims]
@@ -453,9 +453,15 @@ async def verify_changes(
     return found
 
 
-def _carried(problem: Problem, ids: Mapping[str, str], text: str, measured: Collection[str]) -> Problem:
-    """Return a problem in a revised text: revised is one whose statement or words are gone, or not `measured` again."""
+def _carried(
+    problem: Problem, ids: Mapping[str, str], text: str, measured: Collection[str], *, is_read: bool
+) -> Problem:
+    """Return a problem in a revised text: revised is one whose statement or words are gone, or not `measured` again.
+
+    Where the verifier has read the whole once more (`is_read`), it has told what is left of its own.
+    """
     gone = problem.claim not in ids if problem.claim else bool(problem.quote) and problem.quote not in text
+    gone = gone or (is_read and problem.by == "verifier")
     outcome = "revised" if gone and problem.outcome == "open" else problem.outcome
     if problem.by == "code" and not problem.quote and outcome != "rejected":
         outcome = "open" if problem.problem in measured else "revised"

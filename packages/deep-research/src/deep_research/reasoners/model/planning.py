@@ -35,7 +35,7 @@ _TURNS, _TURN_CHARS = 12, 1_500
 """How much of a conversation is shown: its last turns, the beginning of each."""
 _FIRST_LOOK_TOKENS = 2_500
 _UNSURE = 0.4
-_MOST_PARTS, _MOST_QUERIES = 12, 4
+_MOST_PARTS, _MOST_QUERIES = 20, 4
 
 
 class Planning(ModelReasonerBase):
