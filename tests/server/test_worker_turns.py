@@ -53,7 +53,6 @@ async def fetched(url: str, home: Path, places: list[int]) -> list[str]:
         ("aaaaaa", "ab", [4], "aaa"),  # the last is for another
         ("aaaaaab", "", [4], "aaab"),  # who needs no token to be one
         ("aaaaaab", "ab", [2, 1, 1], "aaab"),  # wherever the places are
-        ("aab", "ab", [1], "a"),
         ("a" * 14 + "bb", "ab", [16], "a" * 10 + "bb"),
     ],
 )

@@ -15,7 +15,6 @@ from deep_research.fetch.web import Web
 from deep_research.sources import open_source
 from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.readers.pdf_files import make_pdf
-from tests.runs.running import Ran
 from tests.runs.soundness import assert_sound, body
 from tests.support.clock import FakeClock
 from tests.support.web_answers import SeenRequest, WebAnswer, json_answer
@@ -130,23 +129,6 @@ def test_a_pdf_is_cited_with_its_page(world: World, own_state: Path) -> None:
     ran = research(world.web, "What is the Alpha engine?", home=own_state)
     assert {p.page for p in ran.report.passages.values() if "3,000 rpm" in p.text} == {2}
     assert {s.media_type for s in ran.report.sources.values()} == {"application/pdf"}
-
-
-def test_the_charset_of_the_server_is_honoured(world: World, own_state: Path) -> None:
-    html = "<html><body><h1>Alpha engine</h1><p>The sign on the Alpha engine says ЖЩЙ.</p></body></html>"
-    answer = page_answer(html.encode("koi8-r"), "text/html; charset=koi8-r")
-    world.web.site("sign.test").on("/", answer)
-    world.list_page("http://sign.test/", "Alpha engine")
-    ran = research(world.web, "What is the Alpha engine?", home=own_state)
-    assert "ЖЩЙ" in _texts(ran)
-
-
-def _texts(ran: Ran) -> str:
-    library = SqliteLibrary(ran.folder.library)
-    try:
-        return "".join(p.text for source in library.sources() for p in library.passages(source.id))
-    finally:
-        library.close()
 
 
 def test_of_copies_of_one_text_one_is_quoted(world: World, own_state: Path) -> None:
