@@ -41,13 +41,6 @@ async def test_answers_come_back_whatever_their_status(internet, api, code):
     assert len(internet.requests) == 1
 
 
-@pytest.mark.parametrize("code", [429, 503])
-async def test_retry_after_is_waited_for(internet, api, clock, code):
-    internet.site("api.test").on("/v1/search", [answers.status(code, retry_after="7"), answers.json_answer([])])
-    assert (await api.request("GET", API)).status == 200
-    assert clock.monotonic() == 7
-
-
 async def test_an_api_that_keeps_asking_to_wait(internet, api, clock):
     internet.site("api.test").on("/v1/search", answers.status(429, "Rate exceeded."))
     with pytest.raises(RateLimited, match="Rate exceeded") as caught:
@@ -55,17 +48,6 @@ async def test_an_api_that_keeps_asking_to_wait(internet, api, clock):
     assert caught.value.status == 429
     assert len(internet.requests) == 3
     assert clock.slept == [2.0, 4.0]
-
-
-async def test_a_long_wait_is_not_begun(internet, api, clock):
-    internet.site("api.test").on("/v1/search", answers.status(429, retry_after="86400"))
-    with pytest.raises(RateLimited) as caught:
-        await api.request("GET", API)
-    assert caught.value.retry_after == 86_400
-    assert clock.slept == []
-    with pytest.raises(RateLimited):
-        await api.request("GET", API)
-    assert len(internet.requests) == 1
 
 
 async def test_a_used_up_quota_is_a_wait(internet, api, clock):
@@ -97,17 +79,6 @@ async def test_a_call_that_was_not_taken_is_repeated(internet, api):
     assert [request.body for request in internet.requests] == [b'{"a": 1}'] * 2
 
 
-async def test_each_host_has_its_own_pace(internet, make_web, clock):
-    internet.otherwise = answers.json_answer([])
-    api = make_web(WebOptions(api_rates=(("slow.test", Rate(1 / 3)),))).api
-    for _ in range(3):
-        await api.request("GET", "http://slow.test/")
-    assert clock.monotonic() == 6.0
-    for _ in range(3):
-        await api.request("GET", "http://quick.test/")
-    assert clock.monotonic() == 6.0
-
-
 async def test_who_wants_seconds_between_calls_is_called_one_after_the_other(internet, make_web, clock):
     internet.otherwise = answers.json_answer([])
     api = make_web(WebOptions(api_rates=(("slow.test", Rate(1 / 3)),))).api
@@ -116,12 +87,6 @@ async def test_who_wants_seconds_between_calls_is_called_one_after_the_other(int
             group.create_task(api.request("GET", f"http://slow.test/{number}"))
     assert clock.monotonic() == 9.0
     assert internet.most_at_once == 1
-
-
-async def test_an_error_that_cannot_be_unpacked_is_still_an_error(internet, api):
-    for encoding in ("br", "gzip"):
-        internet.site("api.test").on("/v1/search", answers.status(400, "odd", content_encoding=encoding))
-        assert (await api.request("GET", API)).status == 400
 
 
 async def test_a_header_is_sent_once_whatever_its_case(internet, api):

@@ -46,20 +46,6 @@ def test_d7_names_of_servers_are_fit_for_names_of_tools(name: str) -> None:
         load_settings(mcp_servers={name: {"command": "hn"}})
 
 
-def test_d7_servers_come_from_the_settings_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "mine.toml"
-    file.write_text(
-        'mcp_prompt = "Ask hn first."\n[mcp_servers.hn]\ncommand = "hn-server"\nargs = ["--stdio"]\n'
-        '[mcp_servers.hn.env]\nHN_TOKEN = "$HN_TOKEN"\n[mcp_servers.wiki]\nurl = "https://wiki.test/mcp"\n'
-    )
-    monkeypatch.setenv("DEEP_RESEARCH_CONFIG", str(file))
-    settings = load_settings()
-    assert settings.mcp_prompt == "Ask hn first."
-    assert {name: server.command or server.url for name, server in settings.mcp_servers.items()} == {
-        "hn": "hn-server", "wiki": "https://wiki.test/mcp",
-    }  # fmt: skip
-
-
 LEADS_OUT = {
     "mcp_servers.hn.command": '[mcp_servers.hn]\ncommand = "curl"\n',
     "mcp_servers.hn.url": '"mcp_servers.hn.url" = "http://elsewhere.test"\n',
@@ -145,12 +131,6 @@ def test_an_option_of_a_source_can_be_set_beside_those_of_the_file(
     for name in ("source_options.arxiv", "source_options..since", "workflow.x.y"):
         with pytest.raises(ConfigError, match=r"source_options\.NAME\.OPTION"):
             load_settings(**{name: "x"})
-
-
-def test_d7_the_state_folder_may_name_servers(own_state: Path) -> None:
-    own_state.mkdir()
-    (own_state / "settings.toml").write_text('[mcp_servers.hn]\ncommand = "hn-server"\n')
-    assert load_settings().mcp_servers["hn"].command == "hn-server"
 
 
 def test_d7_variables_are_filled_in_where_they_are_named() -> None:

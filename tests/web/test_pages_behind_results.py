@@ -122,15 +122,6 @@ def test_pages_that_are_gone_forbidden_or_refused_are_gaps(world: World, own_sta
     assert {source.url for source in ran.report.sources.values()} == {"http://alpha.test/"}
 
 
-def test_a_pdf_is_cited_with_its_page(world: World, own_state: Path) -> None:
-    pages = [["Handbook of engines"], ["The Alpha engine is a rotary engine that turns at 3,000 rpm."]]
-    world.web.site("pdf.test").page("/handbook", make_pdf(pages), "application/octet-stream")
-    world.list_page("http://pdf.test/handbook", "Alpha engine handbook")
-    ran = research(world.web, "What is the Alpha engine?", home=own_state)
-    assert {p.page for p in ran.report.passages.values() if "3,000 rpm" in p.text} == {2}
-    assert {s.media_type for s in ran.report.sources.values()} == {"application/pdf"}
-
-
 def test_of_copies_of_one_text_one_is_quoted(world: World, own_state: Path) -> None:
     world.engines()
     world.page("mirror.test", "/alpha", "Alpha engine", ALPHA)

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -158,17 +157,6 @@ def test_a_page_is_opened_once_also_at_the_same_moment_and_under_any_name(world:
     assert world.web.count("alpha.test", "/engine") == 1
     assert world.web.count("old.test", "/") == 1
     assert len(ctx.library.sources()) == 1
-
-
-def test_what_was_read_is_not_fetched_again_after_a_stop(world: World, tmp_path: Path) -> None:
-    url = world.page("alpha.test", "/engine", "Alpha engine", ALPHA, listed=False)
-    library = SqliteLibrary(":memory:")
-
-    async def sitting(ctx: RunContext) -> str:
-        return (await open_address(replace(ctx, library=library), url)).id
-
-    assert [opening(world, tmp_path, sitting, url)[0] for _ in range(2)] == ["s1", "s1"]
-    assert world.web.count("alpha.test", "/engine") == 1
 
 
 def test_a_page_known_under_a_source_gives_that_source(world: World, tmp_path: Path) -> None:
