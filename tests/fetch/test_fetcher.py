@@ -76,7 +76,7 @@ async def test_host_and_tls_name_stay_the_names(internet, make_fetcher):
     assert internet.requests[-1].headers["host"] == "secure.test"
 
 
-async def test_a_page_is_fetched_once_in_a_run(internet, make_fetcher):
+async def test_a_page_is_fetched_and_a_failure_asked_for_once_in_a_run(internet, make_fetcher):
     internet.site("a.test").page("/", "page").redirect("/old", "/").redirect("/older", "/old")
     fetcher = make_fetcher()
     async with asyncio.TaskGroup() as group:
@@ -86,9 +86,6 @@ async def test_a_page_is_fetched_once_in_a_run(internet, make_fetcher):
     assert internet.count("a.test", "/old") == 1
     assert internet.count("a.test", "/robots.txt") == 1
 
-
-async def test_a_failure_is_asked_for_once_in_a_run(internet, make_fetcher):
-    fetcher = make_fetcher()
     for _ in range(3):
         with pytest.raises(NotFound):
             await fetcher.fetch("http://a.test/nothing")

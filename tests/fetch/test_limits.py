@@ -71,15 +71,6 @@ async def test_a_server_that_drips_is_left_by_its_pace(internet, make_web, clock
     assert await why_not(web.fetcher(Everything()), "http://slow.test/", Unreachable) == "pace"
 
 
-async def test_a_bomb_is_not_unpacked_beyond_the_limit(internet, make_web):
-    """What came over the wire is far less than the bomb: reading stopped with the limit."""
-    internet.site("bomb.test").on("/", answers.bomb(2_000))
-    web = make_web(options(A_MEGABYTE))
-    with pytest.raises(Unreadable):
-        await web.fetcher(Everything()).fetch("http://bomb.test/")
-    assert web.pages.bytes_read < 500_000
-
-
 LONG = b"<p>" + b"word " * 100_000
 BARE = zlib.compressobj(wbits=-15)
 

@@ -30,27 +30,6 @@ from tests.support.closing_server import closing_server
 from tests.support.dns import FakeDns
 
 
-async def test_tls_asks_for_the_name_and_connects_to_the_address():
-    """The first bytes of a TLS handshake hold the server name (RFC 6066, 3); a plain listener can read them."""
-    hello: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-
-    async def listen(reader, writer):
-        hello.set_result(await reader.read(2_000))
-        writer.close()
-
-    server = await asyncio.start_server(listen, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    dns = FakeDns()
-    dns.set("secure.corp", "127.0.0.1")
-    transport = Transport(Guard([f"secure.corp:{port}"]), resolver=dns)
-    with pytest.raises(Unreachable):
-        await transport.send(parse_address(f"https://secure.corp:{port}/"), limits=FetchLimits())
-    assert b"secure.corp" in await hello
-    await transport.close()
-    server.close()
-    await server.wait_closed()
-
-
 def _untrusted(folder: Path, signer: str) -> ssl.SSLContext:
     """The server's side of TLS with a certificate that nobody trusted has signed; "" is the server itself."""
     key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])

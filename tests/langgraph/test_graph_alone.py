@@ -10,6 +10,7 @@ import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import MemorySaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import Command
 
@@ -84,28 +85,30 @@ async def test_an_input_without_a_question_says_what_is_wanted(given: Any, own_s
 
 
 async def test_an_interrupt_a_resume_and_the_next_question_on_one_thread(
-    docs: str, own_state: Path, caplog: pytest.LogCaptureFixture
+    docs: str, tmp_path: Path, own_state: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    saver, config = MemorySaver(), _config(docs)
-    out = await build_deep_research_graph(checkpointer=saver).ainvoke(_asked(VAGUE), config)
+    database, config = str(tmp_path / "threads.db"), _config(docs)
+    async with AsyncSqliteSaver.from_conn_string(database) as saver:
+        out = await build_deep_research_graph(checkpointer=saver).ainvoke(_asked(VAGUE), config)
     (waiting,) = out["__interrupt__"]
     assert waiting.value["kind"] == "clarify"
     assert waiting.value["options"]
     (head,) = list_runs(own_state)
     record = RunFolder(own_state, head.run_id).load()
     assert (record.run_id, record.status) == ("one", "waiting")
-    graph = build_deep_research_graph(checkpointer=saver)  # what the one has kept the next one reads
-    with caplog.at_level(logging.WARNING):
-        out = await graph.ainvoke(Command(resume="the Alpha engine"), config)
-    assert [record.message for record in caplog.records if "unregistered" in record.message] == []
-    state = await graph.aget_state(config)
-    assert (state.next, state.values["original_query"]) == ((), VAGUE)
-    assert {"query_type", "sections", "research_brief", "review_iterations"} <= set(state.values)
-    assert len([one async for one in graph.aget_state_history(config)]) > 5
-    assert "Alpha" in out["report"].title
-    assert [m.type for m in out["messages"]] == ["human", "ai", "human", "ai", "ai"]
-    assert list_runs(own_state)[0].status == "finished"
-    out = await graph.ainvoke(_asked("How fast is it?"), config)
+    async with AsyncSqliteSaver.from_conn_string(database) as saver:
+        graph = build_deep_research_graph(checkpointer=saver)  # what the one has kept the next one reads
+        with caplog.at_level(logging.WARNING):
+            out = await graph.ainvoke(Command(resume="the Alpha engine"), config)
+        assert [record.message for record in caplog.records if "unregistered" in record.message] == []
+        state = await graph.aget_state(config)
+        assert (state.next, state.values["original_query"]) == ((), VAGUE)
+        assert {"query_type", "sections", "research_brief", "review_iterations"} <= set(state.values)
+        assert len([one async for one in graph.aget_state_history(config)]) > 5
+        assert "Alpha" in out["report"].title
+        assert [m.type for m in out["messages"]] == ["human", "ai", "human", "ai", "ai"]
+        assert list_runs(own_state)[0].status == "finished"
+        out = await graph.ainvoke(_asked("How fast is it?"), config)
     assert "Alpha engine" in out["report"].report
     assert out["messages"][-1].text == out["report"].report
     assert [m.type for m in out["messages"]][-3:] == ["ai", "human", "ai"]
@@ -121,7 +124,7 @@ async def test_a_question_that_is_declined_says_why(docs: str) -> None:
 
 
 def test_invoke_and_stream_without_an_event_loop(docs: str) -> None:
-    graph, config = build_deep_research_graph(workflow="quick"), {"configurable": {"docs": [docs]}}
+    graph, config = build_deep_research_graph(max_review_iterations=0), {"configurable": {"docs": [docs]}}
     assert graph.invoke(_asked(), config)["report"].answered
     nodes = [name for part in graph.stream(_asked(), config, stream_mode="updates") for name in part]
     assert nodes[0] == "clarify"

@@ -32,7 +32,8 @@ def _research(web: FakeWeb, home: Path, servers: dict[str, Any], **settings: Any
     def make_web(options: WebOptions) -> Web:
         return Web(options, resolver=web.dns, dial=web.dial, clock=FakeClock())
 
-    return research(home, servers, given={"make_web": make_web}, sources=("hackernews",), **settings)
+    given = {"make_web": make_web}
+    return research(home, servers, given=given, sources=("hackernews",), workflow="quick", **settings)
 
 
 @pytest.fixture
@@ -70,7 +71,9 @@ def test_e1_a_server_that_does_not_come_up_is_told_and_algolia_asked(own_state: 
 def test_b9_servers_are_settings_of_a_graph(own_state: Path) -> None:
     servers = {"hn": stdio(tools=["search_stories"])}
     config: Any = {"configurable": {"sources": "hackernews", "model_provider": "finder", "mcp_servers": servers}}
-    assert _origins(asyncio.run(run_deep_research(QUESTION, build_deep_research_graph(), config))) == {"mcp:hn"}
+    assert _origins(asyncio.run(run_deep_research(QUESTION, build_deep_research_graph(workflow="quick"), config))) == {
+        "mcp:hn"
+    }
 
 
 def test_b11_tools_handed_in_are_called_by_a_model_over_a_whole_run(

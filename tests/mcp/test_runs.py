@@ -131,6 +131,7 @@ def test_d7_broken_servers_cost_only_themselves_and_are_named(own_state: Path) -
                 "keyless": {"url": refusing.url, "headers": {"Authorization": "Bearer $NO_SUCH_VARIABLE"}},
                 "choosy": stdio(tools=["search_stories", "fly"]),
             },
+            workflow="quick",
         )
     assert_sound(ran.report, ran.folder)
     assert "3,000 rpm" in ran.report.report

@@ -245,7 +245,6 @@ def test_a_client_names_no_model_that_is_loaded_by_its_name(
 
 KEYS_OF_OTHERS: tuple[tuple[str, dict[str, str], int], ...] = (
     ("compatible", {"model_provider": "openai"}, 201),
-    ("compatible", {"model_provider": "anthropic"}, 201),
     ("compatible", {"model_provider": "auto", "model_name": "anthropic:x"}, 201),
     ("compatible", {"model_name": "anthropic:x"}, 201),
     ("auto", {"model_provider": "openai"}, 201),

@@ -70,10 +70,10 @@ def test_a4_the_answer_in_a_chat_goes_to_the_run_that_asked(sdk: openai.OpenAI, 
     question, answers = "帮我研究一下", ["B", "speculative decoding"]
     said: list[ChatCompletionMessageParam] = [{"role": "user", "content": question}]
     for answer in answers:
-        asked = sdk.chat.completions.create(model="deep-research-quick", messages=said).choices[0].message.content or ""
+        asked = sdk.chat.completions.create(model="deep-research", messages=said).choices[0].message.content or ""
         assert "1. " in asked
         said += [{"role": "assistant", "content": f"{asked}\n"}, {"role": "user", "content": answer}]
-    (done,) = sdk.chat.completions.create(model="deep-research-quick", messages=said).choices
+    (done,) = sdk.chat.completions.create(model="deep-research", messages=said).choices
     report = done.message.content or ""
     assert done.finish_reason == "stop"
     assert "[1]" in report
@@ -83,10 +83,8 @@ def test_a4_the_answer_in_a_chat_goes_to_the_run_that_asked(sdk: openai.OpenAI, 
 
 
 def test_a4_the_answer_to_a_response_goes_to_the_run_that_asked(sdk: openai.OpenAI, own_state: Path) -> None:
-    asked = sdk.responses.create(model="deep-research-quick", input="tell me about it")
-    after = sdk.responses.create(
-        model="deep-research-quick", input="speculative decoding", previous_response_id=asked.id
-    )
+    asked = sdk.responses.create(model="deep-research", input="tell me about it")
+    after = sdk.responses.create(model="deep-research", input="speculative decoding", previous_response_id=asked.id)
     assert "[1]" in after.output_text
     (run,) = list_runs(own_state)
     assert (run.question, run.status) == ("tell me about it", "finished")
@@ -98,7 +96,7 @@ def test_a8_a_conversation_that_no_run_waits_in_can_be_asked_about(sdk: openai.O
         {"role": "assistant", "content": "…"},
         {"role": "user", "content": "cancer"},
     ]
-    asked = sdk.chat.completions.create(model="deep-research-quick", messages=said).choices[0].message.content or ""
+    asked = sdk.chat.completions.create(model="deep-research", messages=said).choices[0].message.content or ""
     assert asked.startswith("Which aspect of “cancer”")
 
 
