@@ -279,6 +279,7 @@ def test_d7_a_run_keeps_the_names_of_servers_and_starts_those_of_today(
     settings = Settings(
         allow_clarification=False,
         model_provider="finder",
+        workflow="quick",
         mcp_servers={"pocket": McpServer.model_validate(stdio()), "gone": McpServer.model_validate(stdio())},
     )
     folder = create_run(QUESTION, settings, home=own_state)

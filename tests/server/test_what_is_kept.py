@@ -180,8 +180,6 @@ def test_so_many_statements_are_compared_and_no_more(monkeypatch: pytest.MonkeyP
     after = after.model_copy(
         update={"claims": claims("The mast is 22 m high.", "The deck is made of old oak.", "Same.")}
     )
-    kinds = [one.kind for one in report_changes.compare_reports(before, after, before="", after="").statements]
-    assert kinds == ["changed", "changed"]
     monkeypatch.setattr(report_changes, "_MOST_COMPARED", 1)
     changes = report_changes.compare_reports(before, after, before="", after="")
     assert [one.kind for one in changes.statements] == ["changed", "new", "gone"]

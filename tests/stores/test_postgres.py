@@ -39,19 +39,6 @@ def _says_the_same(replayed: Report, report: Report) -> bool:
     return replayed.model_copy(update={"ledger": report.ledger}) == report
 
 
-def test_a_run_leaves_nothing_in_the_state_folder_and_replays(url: str, tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    ran = run("Which kinds of engines are there?", home=home, docs=[engines(tmp_path / "docs")], workflow="quick")
-    assert ran.report.answered
-    assert not (home / "runs").exists()
-    assert _says_the_same(asyncio.run(replay_run(ran.folder, home)), ran.report)
-    ran.folder.delete()
-    with psycopg.connect(url) as connection:
-        for table in ("runs", "calls", "events", "snapshots", "texts", "sources", "notes"):
-            assert connection.execute(f"SELECT count(*) FROM deep_research.{table}".encode()).fetchone() == (0,)
-        assert connection.execute("SELECT count(*) FROM checkpoints").fetchone() == (0,)
-
-
 def test_a_source_is_shown_without_reading_the_others(url: str, tmp_path: Path) -> None:
     store = save_run(tmp_path)
     with psycopg.connect(url) as connection:
@@ -95,7 +82,7 @@ def test_what_waiting_does_not_mend_fails_at_once(url: str) -> None:
     assert time.monotonic() - begun < 30.0  # an absence is waited for 90 s
 
 
-def test_a_text_lies_in_one_place_an_object_store_too_and_leaves_it_with_its_last_run(
+def test_a_run_leaves_nothing_in_the_state_folder_and_a_text_leaves_its_one_place_with_its_last_run(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("obstore", reason="no object stores here: pip install 'deep-research[objects]'")
@@ -131,9 +118,14 @@ def test_a_text_lies_in_one_place_an_object_store_too_and_leaves_it_with_its_las
         second.folder.delete()
     assert second.folder.exists()
     monkeypatch.setenv("DEEP_RESEARCH_SNAPSHOTS_URL", folder.as_uri())
+    assert not (home / "runs").exists()
     for made in (before, second):
         made.folder.delete()
     assert objects() == []
+    with psycopg.connect(url) as connection:
+        for table in ("runs", "calls", "events", "snapshots", "texts", "sources", "notes"):
+            assert connection.execute(f"SELECT count(*) FROM deep_research.{table}".encode()).fetchone() == (0,)
+        assert connection.execute("SELECT count(*) FROM checkpoints").fetchone() == (0,)
 
 
 def test_a_text_that_one_run_keeps_is_not_deleted_with_another(url: str) -> None:

@@ -75,18 +75,28 @@ WALLS = {
 }
 
 
-def test_walls_are_gaps_and_never_content(world: World, own_state: Path) -> None:
+def test_walls_and_pages_that_are_gone_forbidden_or_refused_are_gaps_and_never_content(
+    world: World, own_state: Path
+) -> None:
+    world.web.dns.set("archive.org", "8.8.9.1")
+    world.web.site("archive.org").on("/wayback/available", json_answer({"archived_snapshots": {}}))
+    world.page("alpha.test", "/", "Alpha engine", ALPHA)
+    world.list_page("http://gone.test/", "Alpha engine gone")
+    world.page("shy.test", "/alpha", "Alpha engine shy", BETA)
+    world.web.site("shy.test").robots("User-agent: *\nDisallow: /")
     for number, html in enumerate(WALLS.values()):
         head = "<html><head><title>Alpha engine</title></head>"
         world.web.site(f"wall{number}.test").page("/", f"{head}<body>{html}</body></html>")
         world.list_page(f"http://wall{number}.test/", "Alpha engine")
-    world.page("alpha.test", "/", "Alpha engine", ALPHA)
     ran = research(world.web, "What is the Alpha engine?", home=own_state)
     for number, wall in enumerate(WALLS):
         told = [
             f"{gap.what} {gap.why}" for gap in ran.report.gaps if f"http://wall{number}.test/" in gap.what + gap.why
         ]
         assert any(wall in one for one in told), (wall, told)
+    assert "http://gone.test/" in why(ran)
+    assert "robots.txt" in why(ran)
+    assert world.web.count("shy.test", "/alpha") == 0
     assert {source.url for source in ran.report.sources.values()} == {"http://alpha.test/"}
     assert ran.report.answered
 
@@ -103,23 +113,6 @@ def test_of_a_dead_page_the_archived_copy_is_read_and_told(world: World, own_sta
     ran = research(world.web, "What is the Alpha engine?", home=own_state)
     assert "3,000 rpm" in ran.report.report
     assert "http://dead.test/alpha is gone; an archived copy was read: https://web.archive.org" in why(ran)
-
-
-def test_pages_that_are_gone_forbidden_or_refused_are_gaps(world: World, own_state: Path) -> None:
-    world.web.dns.set("archive.org", "8.8.9.1")
-    world.web.site("archive.org").on("/wayback/available", json_answer({"archived_snapshots": {}}))
-    world.list_page("http://gone.test/", "Alpha engine gone")
-    world.list_page("http://10.0.0.1/", "Alpha engine inside")
-    world.page("shy.test", "/alpha", "Alpha engine shy", BETA)
-    world.web.site("shy.test").robots("User-agent: *\nDisallow: /")
-    world.page("alpha.test", "/", "Alpha engine", ALPHA)
-    ran = research(world.web, "What is the Alpha engine?", home=own_state)
-    told = why(ran)
-    assert "http://gone.test/" in told
-    assert "robots.txt" in told
-    assert "no public address" in told
-    assert world.web.count("shy.test", "/alpha") == 0
-    assert {source.url for source in ran.report.sources.values()} == {"http://alpha.test/"}
 
 
 def test_of_copies_of_one_text_one_is_quoted(world: World, own_state: Path) -> None:
