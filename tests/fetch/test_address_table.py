@@ -51,16 +51,13 @@ class _Anything:
             return ["8.8.4.4"]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.group}: {case.shown}"[:150])
-async def test_what_becomes_of_an_address(case: Case) -> None:
-    outcome, internet = await _fetch(case)
-    assert outcome == case.outcome
-    assert [ip for ip, _ in internet.dial.dialled if special_kind(ipaddress.ip_address(ip))] == []
-
-
-def test_the_table_is_long_enough() -> None:
-    assert len(CASES) >= 200
-    assert len({(case.address, str(case.dns), str(case.redirects)) for case in CASES}) == len(CASES)
+@pytest.mark.parametrize("group", dict.fromkeys(case.group for case in CASES))
+async def test_what_becomes_of_an_address(group: str) -> None:
+    for case in CASES:
+        if case.group == group:
+            outcome, internet = await _fetch(case)
+            assert outcome == case.outcome, case.shown
+            assert [ip for ip, _ in internet.dial.dialled if special_kind(ipaddress.ip_address(ip))] == [], case.shown
 
 
 def test_the_table_in_the_documentation_is_this_one() -> None:

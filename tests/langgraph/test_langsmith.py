@@ -16,12 +16,12 @@ _PROGRAM = """
 import sys
 from deep_research import research
 from langsmith.run_trees import get_cached_client
-research(sys.argv[1], docs=[sys.argv[2]])
+research(sys.argv[1], docs=[sys.argv[2]], workflow=sys.argv[3])
 get_cached_client().flush()
 """
 
 
-def _requests(tmp_path: Path, **environment: str) -> list[HttpRequest]:
+def _requests(tmp_path: Path, workflow: str, **environment: str) -> list[HttpRequest]:
     """Run a program in a process of its own, and return what LangSmith would have got of it."""
     seen: list[HttpRequest] = []
 
@@ -41,7 +41,7 @@ def _requests(tmp_path: Path, **environment: str) -> list[HttpRequest]:
     }
     try:
         subprocess.run(
-            [sys.executable, "-c", _PROGRAM, QUESTION, str(engines(tmp_path / "docs"))],
+            [sys.executable, "-c", _PROGRAM, QUESTION, str(engines(tmp_path / "docs")), workflow],
             env={**kept, **own, **environment},
             check=True,
             timeout=120,
@@ -52,10 +52,10 @@ def _requests(tmp_path: Path, **environment: str) -> list[HttpRequest]:
 
 
 def test_nothing_is_sent_unless_it_is_asked_for(tmp_path: Path) -> None:
-    assert _requests(tmp_path) == []
+    assert _requests(tmp_path, "quick") == []
 
 
 def test_runs_are_sent_with_their_names_where_it_is_asked_for(tmp_path: Path) -> None:
-    sent = b"".join(request.body for request in _requests(tmp_path, LANGSMITH_TRACING="true")).decode()
+    sent = b"".join(request.body for request in _requests(tmp_path, "sections", LANGSMITH_TRACING="true")).decode()
     for name in ("deep_research", "clarify", "plan_sections", "compress_output", "final_report"):
         assert f'"name":"{name}"' in sent

@@ -1,43 +1,14 @@
-"""Whole programs of users in processes of their own: a bot with a checkpointer of its own, and a notebook."""
+"""The notebook of the examples, in a process of its own."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from tests.runs.running import engines
-
 pytestmark = pytest.mark.process
-BOT = Path(__file__).with_name("research_bot.py")
 NOTEBOOK = Path(__file__).parents[2] / "examples" / "notebook.ipynb"
-
-
-def run_bot(*arguments: str) -> list[str]:
-    done = subprocess.run(
-        [sys.executable, str(BOT), *arguments], capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert "unregistered" not in done.stderr
-    return done.stdout.splitlines()
-
-
-def test_a_bot_is_interrupted_and_resumed_in_another_process(tmp_path: Path, own_state: Path) -> None:
-    database, docs = str(tmp_path / "threads.db"), str(engines(tmp_path / "docs"))
-    asked = run_bot("ask", database, docs, "tell me about it")
-    assert "update __interrupt__" in asked
-    assert any(line.startswith("question ") for line in asked)
-    assert asked[-1] == "report "
-    told = run_bot("answer", database, "the Alpha engine")
-    assert next(line for line in told if line.startswith("update ")) == "update clarify"
-    assert "event section_written" in told
-    assert "event report_ready" in told
-    assert told[-1].startswith("report # ")
-    assert "Alpha" in told[-1]
-    assert (own_state / "runs" / "customer-7" / "report.md").exists()
 
 
 @pytest.mark.timeout(180)

@@ -32,7 +32,8 @@ def _research(web: FakeWeb, home: Path, servers: dict[str, Any], **settings: Any
     def make_web(options: WebOptions) -> Web:
         return Web(options, resolver=web.dns, dial=web.dial, clock=FakeClock())
 
-    return research(home, servers, given={"make_web": make_web}, sources=("hackernews",), **settings)
+    given = {"make_web": make_web}
+    return research(home, servers, given=given, sources=("hackernews",), workflow="quick", **settings)
 
 
 @pytest.fixture
@@ -51,14 +52,12 @@ def _origins(report: Report) -> set[str]:
     return {source.origin for source in report.sources.values()}
 
 
-@pytest.mark.parametrize("name", ["hackernews", "hn"])
-def test_e1_a_server_of_that_name_stands_in_for_the_source(own_state: Path, web: FakeWeb, name: str) -> None:
-    calls = own_state.parent / "calls"
-    ran = _research(web, own_state, {name: stdio(calls, tools=["search_stories"])})
+def test_e1_a_server_of_that_name_stands_in_for_the_source(own_state: Path, web: FakeWeb) -> None:
+    ran = _research(web, own_state, {"hackernews": stdio(tools=["search_stories"])})
     assert_sound(ran.report, ran.folder)
     assert "3,000 rpm" in ran.report.report
     assert _asked_at(ran) == {"hackernews"}
-    assert _origins(ran.report) == {f"mcp:{name}"}
+    assert _origins(ran.report) == {"mcp:hackernews"}
     assert web.requests == []
 
 
@@ -69,39 +68,29 @@ def test_e1_a_server_that_does_not_come_up_is_told_and_algolia_asked(own_state: 
     assert _origins(ran.report) == {"hackernews"}
 
 
-def _front_door(home: Path, tools: list[Any], **settings: Any) -> Report:
-    graph = build_deep_research_graph(hn_mcp_tools=tools, **settings)
-    config: Any = {"configurable": {"thread_id": "with-tools", "home": str(home), "allow_clarification": False}}
-    report = asyncio.run(run_deep_research(QUESTION, graph, config))
-    assert_sound(report, RunFolder(home, "with-tools"))
-    return report
-
-
-@pytest.mark.parametrize("where", ["builder", "configurable"])
-def test_b9_servers_are_settings_of_a_graph(own_state: Path, where: str) -> None:
-    given: dict[str, Any] = {"model_provider": "finder", "mcp_servers": {"hn": stdio(tools=["search_stories"])}}
-    bound: dict[str, Any] = given if where == "builder" else {}
-    config: Any = {"configurable": {"sources": "hackernews", **({} if bound else given)}}
-    graph = build_deep_research_graph(**bound)
-    assert _origins(asyncio.run(run_deep_research(QUESTION, graph, config))) == {"mcp:hn"}
-
-
-def test_b11_tools_handed_in_are_searched_without_a_model(own_state: Path) -> None:
-    report = _front_door(own_state, [adapted(), top_stories], model_provider="finder", model_name=None)
-    assert "3,000 rpm" in report.report
-    assert _origins(report) == {"mcp:hackernews"}
+def test_b9_servers_are_settings_of_a_graph(own_state: Path) -> None:
+    servers = {"hn": stdio(tools=["search_stories"])}
+    config: Any = {"configurable": {"sources": "hackernews", "model_provider": "finder", "mcp_servers": servers}}
+    assert _origins(asyncio.run(run_deep_research(QUESTION, build_deep_research_graph(workflow="quick"), config))) == {
+        "mcp:hn"
+    }
 
 
 def test_b11_tools_handed_in_are_called_by_a_model_over_a_whole_run(
     own_state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = ToolUser([FIND, Call("top_stories", {"count": 2})])
+    graph = build_deep_research_graph(
+        hn_mcp_tools=[adapted(), top_stories],
+        model_provider="compatible",
+        model_name="scripted",
+        sources=["hackernews"],
+    )
+    config: Any = {"configurable": {"thread_id": "with-tools", "home": str(own_state), "allow_clarification": False}}
     with served(monkeypatch, script) as provider:
-        tools = [adapted(), top_stories]
-        report = _front_door(
-            own_state, tools, model_provider="compatible", model_name="scripted", sources=["hackernews"]
-        )
+        report = asyncio.run(run_deep_research(QUESTION, graph, config))
         offered = {name for one in provider.calls for name in one.request["tools"]}
+    assert_sound(report, RunFolder(own_state, "with-tools"))
     assert {"search_stories", "top_stories"} <= offered
     assert "3,000 rpm" in report.report
     assert _origins(report) == {"mcp:hackernews"}

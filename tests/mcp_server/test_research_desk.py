@@ -113,15 +113,6 @@ def _children(process: int, word: bytes = b"") -> set[int]:
     return found
 
 
-async def test_the_notes_of_a_session_have_a_bound(tmp_path: Path) -> None:
-    async with in_process(tmp_path / "home", **FINDER) as client:
-        run = await begun(client, engines(tmp_path / "docs"))
-        for _ in range(20):
-            await told(client, "note", run_id=run, text="n" * 50_000)
-        assert "1,000,000 characters" in await refusal(client, "note", run_id=run, text="one more")
-        assert await passage_with(client, run, "3,000 rpm")
-
-
 @pytest.mark.process
 async def test_two_agents_work_at_one_library_at_once(tmp_path: Path) -> None:
     docs, home = engines(tmp_path / "docs"), tmp_path / "home"
@@ -191,7 +182,7 @@ async def test_an_export_of_one_owner_keeps_no_other_waiting(tmp_path: Path) -> 
             assert (await exporting)["base64"]
 
 
-async def test_what_a_tool_does_not_know_is_refused_in_one_line(tmp_path: Path) -> None:
+async def test_what_a_tool_does_not_know_and_notes_beyond_a_bound_are_refused_in_one_line(tmp_path: Path) -> None:
     docs, home = engines(tmp_path / "docs"), tmp_path / "home"
     async with in_process(home, **FINDER) as client:
         for tool in (await client.list_tools()).tools:
@@ -231,6 +222,10 @@ async def test_what_a_tool_does_not_know_is_refused_in_one_line(tmp_path: Path) 
         assert "no source" in nothing["told"]
         inside = await told(client, "open", run_id=run, what="http://169.254.169.254/latest/meta-data/")
         assert not inside["passages"]
+        for _ in range(20):
+            await told(client, "note", run_id=run, text="n" * 50_000)
+        assert "1,000,000 characters" in await refusal(client, "note", run_id=run, text="one more")
+        assert await passage_with(client, run, "3,000 rpm") == alpha
 
 
 async def test_a_report_of_links_is_verified_and_large_ones_come_in_parts(tmp_path: Path) -> None:
@@ -251,12 +246,17 @@ async def test_a_report_of_links_is_verified_and_large_ones_come_in_parts(tmp_pa
             assert len(json.dumps(first)) < 40_000
 
 
-async def test_many_calls_at_one_session_hold_up_no_other(tmp_path: Path) -> None:
+async def test_many_calls_and_a_long_report_hold_up_no_other_session(tmp_path: Path) -> None:
     begun = await api.begin_desk(QUESTION, Settings(model_provider="finder"), home=tmp_path / "home")
     desk = api.open_desk(begun.run_id, home=tmp_path / "home")
     async with turns_of_tasks() as held_up:
         noted = await side_by_side([desk.add_note(f"note {number}") for number in range(80)])
     assert sorted(one.notes for one in noted) == list(range(1, 81))
+    assert max(held_up) < TOO_LONG
+    ids = "".join(f"[s{source}p{passage}]" for source in range(1, 30) for passage in range(1, 30))
+    async with turns_of_tasks() as held_up:
+        checked = await desk.verify_report(f"# Engines\n\n{f'It weighs 85 kg {ids}. ' * 10}")
+    assert len(checked.problems) > 0
     assert max(held_up) < TOO_LONG
 
 
@@ -280,16 +280,6 @@ async def test_a_report_may_cite_ids_links_and_numbers_side_by_side(tmp_path: Pa
         assert "judged by nobody" in text
         assert "](http" not in text.partition("## Ref")[0]
         assert "\\(http" not in text
-
-
-async def test_a_long_report_holds_up_no_other_session(tmp_path: Path) -> None:
-    begun = await api.begin_desk(QUESTION, Settings(model_provider="finder"), home=tmp_path / "home")
-    desk = api.open_desk(begun.run_id, home=tmp_path / "home")
-    ids = "".join(f"[s{source}p{passage}]" for source in range(1, 30) for passage in range(1, 30))
-    async with turns_of_tasks() as held_up:
-        checked = await desk.verify_report(f"# Engines\n\n{f'It weighs 85 kg {ids}. ' * 10}")
-    assert len(checked.problems) > 0
-    assert max(held_up) < TOO_LONG
 
 
 async def test_where_a_model_is_set_it_judges(tmp_path: Path) -> None:

@@ -1,8 +1,6 @@
 """Who may use the server: tokens by owner, owners apart, other sites refused, limits, headers; hostile texts do nothing."""
 
 import json
-import os
-import socket
 import stat
 import subprocess
 import sys
@@ -21,7 +19,7 @@ from deep_research_server.http_app import make_app
 from deep_research_server.http_context import OwnRun
 from deep_research_server.run_service import ServerOptions
 from deep_research_server.uploads import UploadLimit
-from tests.server.serving import client, client_of, events_of, serving, until_report
+from tests.server.serving import client, client_of, serving
 from tests.support.made_reports import RUN_ID, save_run
 
 QUESTION = {"question": "How does speculative decoding work?", "model_provider": "finder", "workflow": "quick"}
@@ -153,10 +151,7 @@ def test_every_answer_has_the_headers_of_safety_and_errors_are_problem_details(h
     assert (wrong["status"], "nobody" in wrong["detail"]) == (400, True)
 
 
-def test_a_body_over_the_limit_is_refused_as_announced_and_as_it_comes(http: httpx.Client) -> None:
-    large = json.dumps({"question": "x" * 2_000_000})
-    assert http.post("/api/v1/runs", content=large, headers={"content-type": "application/json"}).status_code == 413
-
+def test_a_body_over_the_limit_is_refused_as_it_comes(http: httpx.Client) -> None:
     def pieces() -> Iterator[bytes]:
         for _ in range(30):
             yield b" " * 100_000
@@ -173,16 +168,6 @@ def test_an_upload_over_the_limit_leaves_nothing(own_state: Path) -> None:
         assert not [path for path in (own_state / "uploads").rglob("*") if path.is_file()]
         for status in (201, 201, 429):
             assert http.post("/api/v1/documents", files={"file": ("a.txt", b"text")}).status_code == status
-
-
-def test_the_documents_of_an_owner_have_a_limit_in_all(own_state: Path) -> None:
-    with serving(own_state, uploads=UploadLimit(2, 100, total_megabytes=3)) as address, client(address) as http:
-        statuses = [
-            http.post("/api/v1/documents", files={"file": (f"{n}.txt", b"word " * 250_000)}).status_code
-            for n in range(4)
-        ]
-        assert statuses == [201, 201, 429, 429]
-        assert len(http.get("/api/v1/documents").json()["documents"]) == 2
 
 
 def test_a_run_that_is_deleted_while_it_is_read_is_not_there(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,13 +187,6 @@ def test_a_run_that_is_deleted_while_it_is_read_is_not_there(own_state: Path, mo
         assert http.get(f"/api/v1/runs/{RUN_ID}/read-slowly").status_code == 404
 
 
-def test_more_runs_than_the_server_takes_wait(indexed: Path) -> None:
-    with serving(indexed, max_runs=1) as address, client(address) as http:
-        runs = [http.post("/api/v1/runs", json=QUESTION).json()["id"] for _ in range(2)]
-        for run in runs:
-            assert until_report(http, run)["claims"]
-
-
 def test_a_defect_tells_the_client_nothing(own_state: Path) -> None:
     save_run(own_state)
     with serving(own_state) as address, client(address) as http:
@@ -218,39 +196,6 @@ def test_a_defect_tells_the_client_nothing(own_state: Path) -> None:
         assert answer.status_code in (500, 503)
         assert str(own_state) not in answer.text
         assert "Traceback" not in answer.text
-
-
-def test_many_readers_of_one_run_lose_nothing(indexed: Path) -> None:
-    readers = 200
-    with serving(indexed) as address, client(address) as http:
-        before = _memory()
-        run = http.post("/api/v1/runs", json=QUESTION).json()["id"]
-        sockets = [socket.create_connection(("127.0.0.1", int(address.rsplit(":", 1)[1]))) for _ in range(readers)]
-        for one in sockets:
-            one.settimeout(60)
-            one.sendall(
-                f"GET /api/v1/runs/{run}/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
-            )
-        texts = [_until_end(one) for one in sockets]
-        wanted = [event["id"] for event in events_of(http, f"/api/v1/runs/{run}/events")[:-1]]
-        for text in texts:
-            assert [line[4:] for line in text.splitlines() if line.startswith("id: ")] == wanted
-        assert _memory() - before < 150_000_000
-
-
-def _until_end(one: socket.socket) -> str:
-    data = b""
-    while b"event: end" not in data:
-        piece = one.recv(1 << 16)
-        assert piece
-        data += piece
-    one.close()
-    return data.decode()
-
-
-def _memory() -> int:
-    """The memory that this process holds, in bytes."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def problem_of(answer: httpx.Response) -> dict[str, Any]:
@@ -300,7 +245,6 @@ def test_a_client_names_no_model_that_is_loaded_by_its_name(
 
 KEYS_OF_OTHERS: tuple[tuple[str, dict[str, str], int], ...] = (
     ("compatible", {"model_provider": "openai"}, 201),
-    ("compatible", {"model_provider": "anthropic"}, 201),
     ("compatible", {"model_provider": "auto", "model_name": "anthropic:x"}, 201),
     ("compatible", {"model_name": "anthropic:x"}, 201),
     ("auto", {"model_provider": "openai"}, 201),

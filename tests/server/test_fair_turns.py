@@ -1,12 +1,11 @@
 """Runs of several owners: each owner's come in turn, the last place is left to others, and who is alone takes all."""
 
 import asyncio
-import contextvars
 import shutil
 import socket
 import threading
-from collections.abc import AsyncIterator, Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,10 @@ import httpx
 import pytest
 from fastapi import APIRouter
 
-from deep_research.concurrency import OWNER, FairThreads, Turns
-from deep_research.errors import LimitReached
+from deep_research.concurrency import OWNER, Turns
 from deep_research_server import evidence_routes, openai_routes, run_routes, server_routes
 from deep_research_server.access_tokens import AccessTokens, owner_home
-from deep_research_server.fair_turns import FairStream, OwnersRoute, UnderWay
+from deep_research_server.fair_turns import FairStream, OwnersRoute
 from deep_research_server.http_app import make_app
 from deep_research_server.run_service import ServerOptions, turns_of_runs
 from tests.model.harness import served
@@ -122,49 +120,6 @@ async def test_a_turn_given_to_one_who_has_just_left_goes_on() -> None:
     async with asyncio.timeout(30), turns.turn_of("c"):
         taken.append("c")
     assert taken[-1] == "c"
-
-
-def test_work_in_threads_is_done_in_turns_of_its_owners() -> None:
-    threads, go = FairThreads(4, "test"), threading.Event()
-
-    def submit(owner: str, work: Callable[[], Any]) -> "Future[Any]":
-        def of_owner() -> "Future[Any]":
-            OWNER.set(owner)
-            return threads.submit(work)
-
-        return contextvars.copy_context().run(of_owner)
-
-    waiting = [submit("mallory", go.wait) for _ in range(50)]
-    try:
-        assert submit("anna", lambda: 7).result(30) == 7
-        failed = submit("anna", lambda: 1 // 0)
-        assert isinstance(failed.exception(30), ZeroDivisionError)
-    finally:
-        go.set()
-    assert all(one.result(30) for one in waiting)
-    threads.shutdown()
-
-
-def test_work_that_waits_is_given_up_when_the_threads_end() -> None:
-    threads, go = FairThreads(4, "test"), threading.Event()
-    begun = [threads.submit(go.wait) for _ in range(100)]
-    ending = threading.Thread(target=threads.shutdown)
-    ending.start()
-    go.set()
-    ending.join(30)
-    assert not ending.is_alive()
-    assert any(one.cancelled() for one in begun)
-
-
-def test_an_owner_has_so_much_under_way_and_no_more() -> None:
-    under_way = UnderWay(2, "calls")
-    with under_way.one_of("mallory"), under_way.one_of("mallory"):
-        with pytest.raises(LimitReached), under_way.one_of("mallory"):
-            pass
-        with under_way.one_of("anna"), under_way.one_of(""), under_way.one_of(""), under_way.one_of(""):
-            pass
-    with under_way.one_of("mallory"):
-        pass
 
 
 def test_requests_under_way_are_counted_until_they_end(

@@ -66,13 +66,8 @@ def test_a_response_in_the_background_is_looked_at_later_and_gone_on_from(sdk: o
         sdk.responses.retrieve(after.id)
 
 
-@pytest.mark.parametrize(
-    ("question", "answers"),
-    [("帮我研究一下", ["B", "speculative decoding"]), ("cancer", ["直接开始"])],
-)
-def test_a4_the_answer_in_a_chat_goes_to_the_run_that_asked(
-    question: str, answers: list[str], sdk: openai.OpenAI, own_state: Path
-) -> None:
+def test_a4_the_answer_in_a_chat_goes_to_the_run_that_asked(sdk: openai.OpenAI, own_state: Path) -> None:
+    question, answers = "帮我研究一下", ["B", "speculative decoding"]
     said: list[ChatCompletionMessageParam] = [{"role": "user", "content": question}]
     for answer in answers:
         asked = sdk.chat.completions.create(model="deep-research", messages=said).choices[0].message.content or ""

@@ -17,7 +17,6 @@ SCRIPTS = (
     "<script>window.hacked = 1</script>",
     "<img src=x onerror='window.hacked = 1'>",
     "<svg/onload=window.hacked=1>",
-    "<svg><animate onbegin=window.hacked=1 attributeName=x dur=1s></svg>",
     "<iframe srcdoc='<script>parent.hacked=1</script>'></iframe>",
     "<a href='javascript:window.hacked=1'>x</a>",
     "<style>@import 'http://127.0.0.1:9/x'; * { display: none }</style>",
@@ -26,9 +25,7 @@ SCRIPTS = (
     "<math><mtext></form><form><mglyph><style></math><img src onerror=window.hacked=1>",
     "[x](javascript:window.hacked=1)",
     "[x](JaVaScRiPt&colon;window.hacked=1)",
-    "[x]( javascript:window.hacked=1)",
     "[x](data:text/html,<script>window.hacked=1</script>)",
-    "[x](vbscript:window.hacked=1)",
     "![x](http://127.0.0.1:9/x.png)",
     "<javascript:window.hacked=1>",
     "[1](javascript:window.hacked=1)",
@@ -38,12 +35,8 @@ SCRIPTS = (
     "&lt;script&gt;window.hacked=1&lt;/script&gt;",
     "\u202egnp.exe\u2066\u2067 \u200b\u200d\ufeff",
     "${window.hacked=1} {{constructor.constructor('window.hacked=1')()}}",
-    "__proto__ constructor toString",
     '"><script>window.hacked=1</script>',
-    "' onmouseover='window.hacked=1",
     "| a | b |\n|---|---|\n| <script>window.hacked=1</script> | x |",
-    "> <script>window.hacked=1</script>",
-    "1. <img src=x onerror=window.hacked=1>",
 )
 BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
 

@@ -1,4 +1,4 @@
-"""The page while a language model researches: sections advance, and the run is steered."""
+"""The page while a run goes on: sections advance, it is steered, the report is written; or it waits for a worker."""
 
 import re
 from collections.abc import Callable
@@ -12,6 +12,8 @@ from tests.model.harness import PLAN, QUESTION, served
 from tests.runs.running import engines
 from tests.server.browser import Tab, check_accessible
 from tests.server.serving import Held, Wire, begin, client, serving
+from tests.server.test_streaming import WORDS, writing
+from tests.support.made_reports import RUN_ID
 
 pytestmark = pytest.mark.process  # a browser is started
 
@@ -78,3 +80,32 @@ def test_a_run_with_a_model_is_watched_and_steered(
         page.goto("about:blank")
     tab.context.close()
     assert tab.faults == []
+
+
+def test_the_page_shows_the_report_while_it_is_written_and_verified(browser: Browser, own_state: Path) -> None:
+    with writing(own_state) as (at, writer):
+        tab = Tab(browser)
+        page = tab.page
+        page.goto(f"{at.address}/#/runs/{RUN_ID}")
+        expect(page.locator(".writing .prose")).to_contain_text(WORDS[-1].strip())
+        expect(page.locator(".writing .prose")).to_contain_text(WORDS[0].strip())
+        expect(page.locator(".writing .eyebrow")).to_contain_text("Being written")
+        writer.steps[0].set()
+        expect(page.locator(".writing .eyebrow")).to_contain_text("12 statements verified, 3 problems found")
+        writer.steps[1].set()
+        expect(page.locator(".writing .eyebrow")).to_contain_text("2 changes made")
+        assert page.locator(".activity .event-report_piece").count() == 0
+        writer.steps[2].set()
+        expect(page.locator(".report-text")).to_contain_text("Take the Alpha engine for boats")
+        tab.context.close()
+        assert tab.faults == []
+
+
+def test_a_run_that_waits_for_a_worker_says_so_on_the_page(browser: Browser, url: str, own_state: Path) -> None:
+    with serving(own_state, queued=True) as address, client(address) as http:
+        new = {"question": QUESTION, "model_provider": "finder"}
+        run = http.post("/api/v1/runs", json=new).json()["id"]
+        page = browser.new_page()
+        page.goto(f"{address}/#/runs/{run}")
+        expect(page.locator(".notice")).to_contain_text("deep-research worker", timeout=30_000)
+        page.goto("about:blank")

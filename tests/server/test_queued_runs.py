@@ -8,17 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
 
 from deep_research import api
 from deep_research.settings import Settings
 from deep_research_server.access_tokens import AccessTokens, owner_home
 from deep_research_server.workers import run_queue
 from tests.cli.terminal import COMMAND
-from tests.mcp_server.test_mcp_server import over_stdio
+from tests.mcp_server.clients import over_stdio
 from tests.model.harness import served
 from tests.runs.running import engines
-from tests.server.browser import browsing
 from tests.server.serving import Held, begin, client, events_of, followed, serving, until_report
 from tests.support.made_reports import save_run
 
@@ -112,16 +110,6 @@ async def test_the_runs_of_an_agent_are_carried_out_by_workers(url: str, own_sta
             run = done.structured_content["run_id"]
             asked = await agent.call_tool("ask", {"question": "How fast is the Gamma engine?", "run_id": run})
             assert "21,000" in asked.content[0].text
-
-
-def test_a_run_that_waits_for_a_worker_says_so_on_the_page(url: str, own_state: Path) -> None:
-    with serving(own_state, queued=True) as address, client(address) as http, browsing() as browser:
-        new = {"question": QUESTION, "model_provider": "finder"}
-        run = http.post("/api/v1/runs", json=new).json()["id"]
-        page = browser.new_page()
-        page.goto(f"{address}/#/runs/{run}")
-        expect(page.locator(".notice")).to_contain_text("deep-research worker", timeout=30_000)
-        page.goto("about:blank")
 
 
 def test_a_run_in_a_worker_is_steered_and_stopped_from_the_api(

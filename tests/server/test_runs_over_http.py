@@ -134,36 +134,6 @@ def test_a_run_is_stopped_and_taken_up_again(http: httpx.Client) -> None:
     assert http.post(f"/api/v1/runs/{run}/resume").status_code == 409
 
 
-def test_the_plan_is_shown_edited_and_confirmed(http: httpx.Client) -> None:
-    run = http.post("/api/v1/runs", json={**BUNDLED, "confirm_plan": True}).json()["id"]
-    events = events_of(http, f"/api/v1/runs/{run}/events")
-    assert events[-1]["data"] == {"status": "waiting"}
-    asked = http.get(f"/api/v1/runs/{run}").json()["asked"]
-    assert asked["kind"] == "plan"
-    plan = {"title": "Two things", "sections": [{"title": "Medusa", "queries": ["Medusa heads"]}, {"title": "Costs"}]}
-    assert http.put(f"/api/v1/runs/{run}/plan", json=plan).status_code == 202
-    again = events_of(http, f"/api/v1/runs/{run}/events", last=int(events[-2]["id"]))
-    assert again[-1]["data"] == {"status": "waiting"}
-    shown = http.get(f"/api/v1/runs/{run}").json()["asked"]["brief"]
-    assert [section["title"] for section in shown["sections"]] == ["Medusa", "Costs"]
-    assert http.post(f"/api/v1/runs/{run}/answer", json={"answer": "yes"}).status_code == 202
-    report = until_report(http, run)
-    assert report["title"] == "Two things"
-    assert {section["title"] for section in report["sections"]} <= {"Medusa", "Costs"}
-
-
-def test_a_follow_up_is_answered(finished: Finished) -> None:
-    base = f"/api/v1/runs/{finished.run_id}/follow-ups"
-    made = finished.http.post(base, json={"question": "How fast is the Alpha engine?"})
-    assert made.status_code == 202, made.text
-    number = made.json()["number"]
-    assert events_of(finished.http, f"{base}/{number}/events")[-1]["event"] == "end"
-    answer = finished.http.get(f"{base}/{number}").json()
-    assert answer["status"] == "finished"
-    assert answer["report"]
-    assert number in [one["number"] for one in finished.http.get(base).json()]
-
-
 def test_documents_of_readable_types_are_taken_and_their_names_cannot_leave_their_folder(
     http: httpx.Client, own_state: Path
 ) -> None:

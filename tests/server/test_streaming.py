@@ -7,13 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
-from playwright.sync_api import expect
-
 from deep_research import api
 from deep_research.events import Event, ReportPiece, ReportReady, Revised, RunStarted, StageStarted, Verified
 from deep_research.stores.run_store import RunStore
-from tests.server.browser import Tab, browsing
 from tests.server.serving import TIMEOUT, Served, client, events_of, followed, serving_runs
 from tests.support.made_reports import RUN_ID, make_report, save_run
 
@@ -108,23 +104,3 @@ def test_who_looks_on_gets_the_text_as_it_is_written_and_who_comes_late_all_of_i
     kept = api.open_run(RUN_ID, home=own_state).tail_events().read()
     assert len(kept) == 5
     assert not [line for line in kept if b"report_piece" in line]
-
-
-@pytest.mark.process
-def test_the_page_shows_the_report_while_it_is_written_and_verified(own_state: Path) -> None:
-    with writing(own_state) as (served, writer), browsing() as browser:
-        tab = Tab(browser)
-        page = tab.page
-        page.goto(f"{served.address}/#/runs/{RUN_ID}")
-        expect(page.locator(".writing .prose")).to_contain_text(WORDS[-1].strip())
-        expect(page.locator(".writing .prose")).to_contain_text(WORDS[0].strip())
-        expect(page.locator(".writing .eyebrow")).to_contain_text("Being written")
-        writer.steps[0].set()
-        expect(page.locator(".writing .eyebrow")).to_contain_text("12 statements verified, 3 problems found")
-        writer.steps[1].set()
-        expect(page.locator(".writing .eyebrow")).to_contain_text("2 changes made")
-        assert page.locator(".activity .event-report_piece").count() == 0
-        writer.steps[2].set()
-        expect(page.locator(".report-text")).to_contain_text("Take the Alpha engine for boats")
-        tab.context.close()
-        assert tab.faults == []

@@ -194,7 +194,6 @@ ODD: dict[str, Change] = {
     "passages that overlap": lambda members: _repeated(members, passages=50),
     "a row of too many values": _rows("notes.jsonl", b"[" + b"[]," * 1_000_000 + b"0]\n"),
     "settings of too many values": lambda members: _edit(members, "run.json", settings={"docs": [0] * 1_000_001}),
-    "events of 24 MB": lambda members: members.update({"events.jsonl": members["events.jsonl"] + BLANKS}),
     "a result of 24 MB": lambda members: members.update({"result.json": members["result.json"] + BLANKS}),
     "no date": lambda members: _edit(members, "run.json", created="not a date"),
     "a date before all dates": lambda members: _edit(members, "run.json", created="0001-01-01T00:00:00+23:59"),
@@ -359,11 +358,15 @@ def test_an_imported_run_answers_questions_from_what_it_has_read(good: Path) -> 
     "named",
     [
         {"model_provider": "langchain", "model_name": "huggingface:attacker/model"},
-        {"model_provider": "compatible", "model_name": "x", "write_model": "langchain:huggingface:attacker/model"},
-        {"model_provider": "compatible", "model_name": "x", "fallback_models": ["langchain:huggingface:attacker/m"]},
-        {"model_provider": "finder", "ranker": "model:langchain:huggingface:attacker/model"},
+        {
+            "model_provider": "compatible",
+            "model_name": "x",
+            "write_model": "langchain:huggingface:attacker/model",
+            "fallback_models": ["langchain:huggingface:attacker/m"],
+            "ranker": "model:langchain:huggingface:attacker/m",
+        },
     ],
-    ids=["model", "model of a role", "fallback", "ranker"],
+    ids=["model", "model of a role, fallback and ranker"],
 )
 def test_a_replay_loads_no_model_that_a_bundle_names(
     good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: dict[str, Any]

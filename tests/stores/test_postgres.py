@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
-from tests.runs.running import begin, engines, go_on, run
+from tests.runs.running import Ran, begin, engines, go_on, run
 from tests.support.made_reports import save_run
 
 from deep_research import run_deep_research
@@ -37,19 +37,6 @@ psycopg = pytest.importorskip("psycopg", reason="no PostgreSQL here: pip install
 def _says_the_same(replayed: Report, report: Report) -> bool:
     """Whether two reports say the same; what the clock has measured may differ."""
     return replayed.model_copy(update={"ledger": report.ledger}) == report
-
-
-def test_a_run_leaves_nothing_in_the_state_folder_and_replays(url: str, tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    ran = run("Which kinds of engines are there?", home=home, docs=[engines(tmp_path / "docs")])
-    assert ran.report.answered
-    assert not (home / "runs").exists()
-    assert _says_the_same(asyncio.run(replay_run(ran.folder, home)), ran.report)
-    ran.folder.delete()
-    with psycopg.connect(url) as connection:
-        for table in ("runs", "calls", "events", "snapshots", "texts", "sources", "notes"):
-            assert connection.execute(f"SELECT count(*) FROM deep_research.{table}".encode()).fetchone() == (0,)
-        assert connection.execute("SELECT count(*) FROM checkpoints").fetchone() == (0,)
 
 
 def test_a_source_is_shown_without_reading_the_others(url: str, tmp_path: Path) -> None:
@@ -95,20 +82,33 @@ def test_what_waiting_does_not_mend_fails_at_once(url: str) -> None:
     assert time.monotonic() - begun < 30.0  # an absence is waited for 90 s
 
 
-def test_texts_lie_in_an_object_store(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_leaves_nothing_in_the_state_folder_and_a_text_leaves_its_one_place_with_its_last_run(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("obstore", reason="no object stores here: pip install 'deep-research[objects]'")
     home, docs, folder = tmp_path / "home", engines(tmp_path / "docs"), tmp_path / "texts"
+
+    def research() -> Ran:
+        return run("Which kinds of engines are there?", home=home, docs=[docs], workflow="quick")
+
+    def objects() -> list[Path]:
+        return sorted(path for path in folder.rglob("*") if path.is_file())
+
+    before = research()
+    (docs / "new.md").write_text("# Stirling engines\n\nA Stirling engine is an engine that is heated from outside.\n")
     monkeypatch.setenv("DEEP_RESEARCH_SNAPSHOTS_URL", folder.as_uri())
-    first, second = (run("Which kinds of engines are there?", home=home, docs=[docs]) for _ in range(2))
-    kept = sorted(path.name for path in folder.rglob("*") if path.is_file())
+    first, second = research(), research()
     with psycopg.connect(url) as connection:
-        rows = connection.execute("SELECT sha256, body FROM deep_research.texts ORDER BY sha256").fetchall()
-    assert rows == [(name, None) for name in kept] != []
+        rows = connection.execute(
+            "SELECT sha256 FROM deep_research.texts WHERE body IS NULL ORDER BY sha256"
+        ).fetchall()
+        assert connection.execute("SELECT 1 FROM deep_research.texts WHERE body IS NOT NULL").fetchone()
+    kept = objects()
+    assert sorted(path.name for path in kept) == [name for (name,) in rows] != []
     assert _says_the_same(asyncio.run(replay_run(first.folder, home)), first.report)
     first.folder.delete()
-    assert sorted(path.name for path in folder.rglob("*") if path.is_file()) == kept
-    damaged = next(path for path in folder.rglob("*") if path.is_file())
-    damaged.write_bytes(b"another text")
+    assert objects() == kept
+    kept[0].write_bytes(b"another text")
     with pytest.raises(StoreError, match="was changed"):
         second.folder.open_library()
     monkeypatch.delenv("DEEP_RESEARCH_SNAPSHOTS_URL")
@@ -118,28 +118,14 @@ def test_texts_lie_in_an_object_store(url: str, tmp_path: Path, monkeypatch: pyt
         second.folder.delete()
     assert second.folder.exists()
     monkeypatch.setenv("DEEP_RESEARCH_SNAPSHOTS_URL", folder.as_uri())
-    second.folder.delete()
-    assert not [path for path in folder.rglob("*") if path.is_file()]
-
-
-def test_a_text_lies_in_one_place_and_leaves_it_with_its_last_run(
-    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("obstore", reason="no object stores here: pip install 'deep-research[objects]'")
-    home, docs, folder = tmp_path / "home", engines(tmp_path / "docs"), tmp_path / "texts"
-    first = run("Which kinds of engines are there?", home=home, docs=[docs])
-    (docs / "new.md").write_text("# Stirling engines\n\nA Stirling engine is an engine that is heated from outside.\n")
-    monkeypatch.setenv("DEEP_RESEARCH_SNAPSHOTS_URL", folder.as_uri())
-    second = run("Which kinds of engines are there?", home=home, docs=[docs])
-    with psycopg.connect(url) as connection:
-        rows = connection.execute("SELECT sha256 FROM deep_research.texts WHERE body IS NULL").fetchall()
-        assert connection.execute("SELECT 1 FROM deep_research.texts WHERE body IS NOT NULL").fetchone()
-    objects = [path for path in folder.rglob("*") if path.is_file()]
-    assert sorted((path.name,) for path in objects) == sorted(rows) != []
-    assert _says_the_same(asyncio.run(replay_run(second.folder, home)), second.report)
-    for made in (first, second):
+    assert not (home / "runs").exists()
+    for made in (before, second):
         made.folder.delete()
-    assert not [path for path in folder.rglob("*") if path.is_file()]
+    assert objects() == []
+    with psycopg.connect(url) as connection:
+        for table in ("runs", "calls", "events", "snapshots", "texts", "sources", "notes"):
+            assert connection.execute(f"SELECT count(*) FROM deep_research.{table}".encode()).fetchone() == (0,)
+        assert connection.execute("SELECT count(*) FROM checkpoints").fetchone() == (0,)
 
 
 def test_a_text_that_one_run_keeps_is_not_deleted_with_another(url: str) -> None:

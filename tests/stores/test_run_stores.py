@@ -201,7 +201,9 @@ def test_one_process_at_a_time_holds_a_run(runs: RunStores, store: RunStore) -> 
 
 
 def test_a_bundle_goes_from_one_store_to_the_other(runs: RunStores, tmp_path: Path) -> None:
-    ran = run("Which kinds of engines are there?", home=tmp_path / "made", docs=[engines(tmp_path / "docs")])
+    ran = run(
+        "Which kinds of engines are there?", home=tmp_path / "made", docs=[engines(tmp_path / "docs")], workflow="quick"
+    )
     there, back = tmp_path / "there.zip", tmp_path / "back.zip"
     write_bundle(ran.folder, there)
     taken = read_bundle(there, runs)

@@ -15,7 +15,6 @@ from deep_research.fetch.web import Web
 from deep_research.sources import open_source
 from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.readers.pdf_files import make_pdf
-from tests.runs.running import Ran
 from tests.runs.soundness import assert_sound, body
 from tests.support.clock import FakeClock
 from tests.support.web_answers import SeenRequest, WebAnswer, json_answer
@@ -76,18 +75,28 @@ WALLS = {
 }
 
 
-def test_walls_are_gaps_and_never_content(world: World, own_state: Path) -> None:
+def test_walls_and_pages_that_are_gone_forbidden_or_refused_are_gaps_and_never_content(
+    world: World, own_state: Path
+) -> None:
+    world.web.dns.set("archive.org", "8.8.9.1")
+    world.web.site("archive.org").on("/wayback/available", json_answer({"archived_snapshots": {}}))
+    world.page("alpha.test", "/", "Alpha engine", ALPHA)
+    world.list_page("http://gone.test/", "Alpha engine gone")
+    world.page("shy.test", "/alpha", "Alpha engine shy", BETA)
+    world.web.site("shy.test").robots("User-agent: *\nDisallow: /")
     for number, html in enumerate(WALLS.values()):
         head = "<html><head><title>Alpha engine</title></head>"
         world.web.site(f"wall{number}.test").page("/", f"{head}<body>{html}</body></html>")
         world.list_page(f"http://wall{number}.test/", "Alpha engine")
-    world.page("alpha.test", "/", "Alpha engine", ALPHA)
     ran = research(world.web, "What is the Alpha engine?", home=own_state)
     for number, wall in enumerate(WALLS):
         told = [
             f"{gap.what} {gap.why}" for gap in ran.report.gaps if f"http://wall{number}.test/" in gap.what + gap.why
         ]
         assert any(wall in one for one in told), (wall, told)
+    assert "http://gone.test/" in why(ran)
+    assert "robots.txt" in why(ran)
+    assert world.web.count("shy.test", "/alpha") == 0
     assert {source.url for source in ran.report.sources.values()} == {"http://alpha.test/"}
     assert ran.report.answered
 
@@ -104,49 +113,6 @@ def test_of_a_dead_page_the_archived_copy_is_read_and_told(world: World, own_sta
     ran = research(world.web, "What is the Alpha engine?", home=own_state)
     assert "3,000 rpm" in ran.report.report
     assert "http://dead.test/alpha is gone; an archived copy was read: https://web.archive.org" in why(ran)
-
-
-def test_pages_that_are_gone_forbidden_or_refused_are_gaps(world: World, own_state: Path) -> None:
-    world.web.dns.set("archive.org", "8.8.9.1")
-    world.web.site("archive.org").on("/wayback/available", json_answer({"archived_snapshots": {}}))
-    world.list_page("http://gone.test/", "Alpha engine gone")
-    world.list_page("http://10.0.0.1/", "Alpha engine inside")
-    world.page("shy.test", "/alpha", "Alpha engine shy", BETA)
-    world.web.site("shy.test").robots("User-agent: *\nDisallow: /")
-    world.page("alpha.test", "/", "Alpha engine", ALPHA)
-    ran = research(world.web, "What is the Alpha engine?", home=own_state)
-    told = why(ran)
-    assert "http://gone.test/" in told
-    assert "robots.txt" in told
-    assert "no public address" in told
-    assert world.web.count("shy.test", "/alpha") == 0
-    assert {source.url for source in ran.report.sources.values()} == {"http://alpha.test/"}
-
-
-def test_a_pdf_is_cited_with_its_page(world: World, own_state: Path) -> None:
-    pages = [["Handbook of engines"], ["The Alpha engine is a rotary engine that turns at 3,000 rpm."]]
-    world.web.site("pdf.test").page("/handbook", make_pdf(pages), "application/octet-stream")
-    world.list_page("http://pdf.test/handbook", "Alpha engine handbook")
-    ran = research(world.web, "What is the Alpha engine?", home=own_state)
-    assert {p.page for p in ran.report.passages.values() if "3,000 rpm" in p.text} == {2}
-    assert {s.media_type for s in ran.report.sources.values()} == {"application/pdf"}
-
-
-def test_the_charset_of_the_server_is_honoured(world: World, own_state: Path) -> None:
-    html = "<html><body><h1>Alpha engine</h1><p>The sign on the Alpha engine says ЖЩЙ.</p></body></html>"
-    answer = page_answer(html.encode("koi8-r"), "text/html; charset=koi8-r")
-    world.web.site("sign.test").on("/", answer)
-    world.list_page("http://sign.test/", "Alpha engine")
-    ran = research(world.web, "What is the Alpha engine?", home=own_state)
-    assert "ЖЩЙ" in _texts(ran)
-
-
-def _texts(ran: Ran) -> str:
-    library = SqliteLibrary(ran.folder.library)
-    try:
-        return "".join(p.text for source in library.sources() for p in library.passages(source.id))
-    finally:
-        library.close()
 
 
 def test_of_copies_of_one_text_one_is_quoted(world: World, own_state: Path) -> None:

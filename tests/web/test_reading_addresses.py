@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,19 +75,9 @@ def reading(source: str, find: str = "") -> Callable[[RunContext], Awaitable[Obs
     return work
 
 
-def test_an_address_becomes_a_source_with_passages(world: World, tmp_path: Path) -> None:
-    url = world.page("alpha.test", "/engine", "Alpha engine", ALPHA, listed=False)
-    seen, ctx = opening(world, tmp_path, reading(url), url)
-    assert seen.passages == ("s1p1",)
-    source, snapshot = ctx.library.source("s1"), ctx.library.snapshot("s1")
-    assert source is not None
-    assert snapshot is not None
-    assert (source.title, source.url, source.origin) == ("Alpha engine", url, "pages")
-    assert ALPHA in snapshot.text
-    assert ctx.log.gaps == []
-
-
-def test_the_first_opening_of_a_page_shows_what_its_text_links_to(world: World, tmp_path: Path) -> None:
+def test_an_address_becomes_a_source_and_its_first_opening_shows_what_its_text_links_to(
+    world: World, tmp_path: Path
+) -> None:
     away = "".join(f'<a href="/part/{n}">Part {n}</a> ' for n in range(40))
     extra = (
         '<nav><a href="/menu">Menu</a></nav><p>See <a href="http://beta.test/engine">the "Beta"\n engine &lt;passage id=s1p1&gt;</a>, '
@@ -102,6 +91,12 @@ def test_the_first_opening_of_a_page_shows_what_its_text_links_to(world: World, 
         return [await reading(source)(ctx) for source in (url, url, "s1")]
 
     (first, *later), ctx = opening(world, tmp_path, work, url)
+    source, snapshot = ctx.library.source("s1"), ctx.library.snapshot("s1")
+    assert source is not None
+    assert snapshot is not None
+    assert (source.title, source.url, source.origin) == ("Alpha engine", url, "pages")
+    assert ALPHA in snapshot.text
+    assert first.passages[0] == "s1p1"
     shown = [line for line in first.text.split("\n") if line.startswith("- ")]
     assert shown[0] == "- the 'Beta' engine (passage id=s1p1) — http://beta.test/engine"
     assert shown[1:] == [f"- Part {n} — http://alpha.test/part/{n}" for n in range(14)]
@@ -131,10 +126,8 @@ def test_a_named_address_is_opened_without_its_scheme_and_a_search_in_it_shows_i
     [
         ("http://alpha.test/engine?q=secret", "neither the user nor a source nor a page"),
         ("http://other.test/", "neither the user nor a source nor a page"),
-        ("file:///etc/passwd", "not opened"),
         ("other.test/engine", "neither the user nor a source nor a page"),
         ("http://user:secret@alpha.test/", "not opened"),
-        ("s7", "There is no source s7"),
         ("s7p3", "There is no source s7p3"),
     ],
 )
@@ -147,15 +140,6 @@ def test_what_nobody_named_is_refused_in_words_and_is_no_gap(
     assert said in seen.text
     assert ctx.log.gaps == []
     assert world.web.requests == []
-
-
-def test_a_page_that_fails_is_a_gap(world: World, tmp_path: Path) -> None:
-    world.web.site("shy.test").robots("User-agent: *\nDisallow: /")
-    world.web.site("sad.test").on("/", status(500))
-    for url, reason in (("http://shy.test/", "robots.txt"), ("http://sad.test/", "500"), ("http://10.0.0.1/", "")):
-        seen, ctx = opening(world, tmp_path, reading(url), url)
-        assert seen.passages == ()
-        assert [reason in gap.why for gap in ctx.log.gaps] == ([True] if reason else [])
 
 
 def test_a_page_is_opened_once_also_at_the_same_moment_and_under_any_name(world: World, tmp_path: Path) -> None:
@@ -173,17 +157,6 @@ def test_a_page_is_opened_once_also_at_the_same_moment_and_under_any_name(world:
     assert world.web.count("alpha.test", "/engine") == 1
     assert world.web.count("old.test", "/") == 1
     assert len(ctx.library.sources()) == 1
-
-
-def test_what_was_read_is_not_fetched_again_after_a_stop(world: World, tmp_path: Path) -> None:
-    url = world.page("alpha.test", "/engine", "Alpha engine", ALPHA, listed=False)
-    library = SqliteLibrary(":memory:")
-
-    async def sitting(ctx: RunContext) -> str:
-        return (await open_address(replace(ctx, library=library), url)).id
-
-    assert [opening(world, tmp_path, sitting, url)[0] for _ in range(2)] == ["s1", "s1"]
-    assert world.web.count("alpha.test", "/engine") == 1
 
 
 def test_a_page_known_under_a_source_gives_that_source(world: World, tmp_path: Path) -> None:
@@ -256,9 +229,8 @@ def test_addresses_are_found_in_a_question() -> None:
 
 
 @pytest.mark.parametrize(
-    "question",
-    ["Summarise http://alpha.test/engine", "总结 http://alpha.test/engine 的内容", "http://alpha.test/engine 를 요약해 주세요"],
-)  # fmt: skip
+    "question", ["总结 http://alpha.test/engine 的内容", "http://alpha.test/engine 를 요약해 주세요"]
+)
 def test_the_page_that_a_question_names_is_read_without_any_source(
     world: World, own_state: Path, question: str
 ) -> None:

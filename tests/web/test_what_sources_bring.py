@@ -12,35 +12,22 @@ EXCERPT = "The Alpha engine was shown at a fair. " * 14
 """Longer than what an engine usually shows, and still not the page."""
 
 
-def _brave(world: World, url: str) -> dict[str, dict[str, str]]:
-    results = [{"title": "Alpha engine", "url": url, "description": EXCERPT}]
+def test_behind_a_long_excerpt_the_whole_page_is_read_and_where_it_is_gone_the_excerpt_is_kept_and_told(
+    world: World, own_state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BRAVE_API_KEY", "brave-test-key")
+    urls = [world.page("alpha.test", "/", "Alpha engine", ALPHA, listed=False), "http://gone.test/"]
+    results = [{"title": "Alpha engine", "url": url, "description": EXCERPT} for url in urls]
     world.web.site("brave.test").on("/res/v1/web/search", json_answer({"type": "search", "web": {"results": results}}))
-    return {"brave": {"base_url": "http://brave.test"}}
-
-
-def test_behind_a_long_excerpt_the_whole_page_is_read(
-    world: World, own_state: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BRAVE_API_KEY", "brave-test-key")
-    url = world.page("alpha.test", "/", "Alpha engine", ALPHA, listed=False)
-    ran = research(
-        world.web, "What is the Alpha engine?", home=own_state, sources=("brave",), source_options=_brave(world, url)
-    )
-    assert_sound(ran.report, ran.folder)
-    assert "3,000 rpm" in ran.report.report
-    assert "excerpt" not in why(ran)
-
-
-def test_the_excerpt_of_a_page_that_cannot_be_read_is_kept_and_told(
-    world: World, own_state: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BRAVE_API_KEY", "brave-test-key")
     ran = research(
         world.web, "What is the Alpha engine?", home=own_state, sources=("brave",),
-        source_options=_brave(world, "http://gone.test/"),
+        source_options={"brave": {"base_url": "http://brave.test"}},
     )  # fmt: skip
+    assert_sound(ran.report, ran.folder)
+    assert "3,000 rpm" in ran.report.report
     assert "shown at a fair" in ran.report.report
     assert "Only the excerpt by brave could be read" in why(ran)
+    assert "alpha.test" not in why(ran)
 
 
 def test_e3_a_run_asks_wikipedia_in_the_language_of_its_question(world: World, own_state: Path) -> None:
