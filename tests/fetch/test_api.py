@@ -158,3 +158,10 @@ async def test_a_key_that_cannot_be_sent_is_not_quoted(internet, api):
         await api.request("GET", API, headers={"Authorization": "Bearer very-secret\n"})
     assert "very-secret" not in f"{caught.value.message} {vars(caught.value)}"
     assert internet.requests == []
+
+
+async def test_redirects_without_end(internet, api):
+    internet.site("api.test").redirect("/v1/search", "/v1/search?again")
+    with pytest.raises(Unreachable, match="redirects"):
+        await api.request("GET", API)
+    assert len(internet.requests) == 4

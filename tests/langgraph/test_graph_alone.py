@@ -272,3 +272,10 @@ async def test_the_workflow_is_named_where_a_graph_is_built(docs: str) -> None:
         await build_deep_research_graph().ainvoke(_asked(), _config(docs, workflow="loop"))
     report = await run_deep_research(QUESTION, config=_config(docs, "loops", workflow="loop"))
     assert report.workflow == "loop"
+
+
+async def test_runs_side_by_side_on_one_graph(docs: str) -> None:
+    graph = build_deep_research_graph(checkpointer=MemorySaver())
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(graph.ainvoke(_asked(), _config(docs, name))) for name in ("a", "b", "c")]
+    assert {task.result()["report"].run_id for task in tasks} == {"a", "b", "c"}

@@ -1,6 +1,8 @@
 """Who may use the server: tokens by owner, owners apart, other sites refused, limits, headers; hostile texts do nothing."""
 
 import json
+import os
+import socket
 import stat
 import subprocess
 import sys
@@ -19,7 +21,7 @@ from deep_research_server.http_app import make_app
 from deep_research_server.http_context import OwnRun
 from deep_research_server.run_service import ServerOptions
 from deep_research_server.uploads import UploadLimit
-from tests.server.serving import client, client_of, serving
+from tests.server.serving import client, client_of, events_of, serving
 from tests.support.made_reports import RUN_ID, save_run
 
 QUESTION = {"question": "How does speculative decoding work?", "model_provider": "finder", "workflow": "quick"}
@@ -273,3 +275,36 @@ def test_the_key_of_another_provider_is_not_sent_to_the_server_s_own_model_serve
         settings = json.loads((own_state / "runs" / run / "run.json").read_text())["settings"]
         belongs = {"compatible": "compatible", "auto": "openai"}[own]  # the first whose key is set
         assert settings["model_provider"] in (belongs, "finder") or not settings.get("model_base_url")
+
+
+def _until_end(one: socket.socket) -> str:
+    data = b""
+    while b"event: end" not in data:
+        piece = one.recv(1 << 16)
+        assert piece
+        data += piece
+    one.close()
+    return data.decode()
+
+
+def _memory() -> int:
+    """The memory that this process holds, in bytes."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_many_readers_of_one_run_lose_nothing(indexed: Path) -> None:
+    readers = 200
+    with serving(indexed) as address, client(address) as http:
+        before = _memory()
+        run = http.post("/api/v1/runs", json=QUESTION).json()["id"]
+        sockets = [socket.create_connection(("127.0.0.1", int(address.rsplit(":", 1)[1]))) for _ in range(readers)]
+        for one in sockets:
+            one.settimeout(60)
+            one.sendall(
+                f"GET /api/v1/runs/{run}/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
+            )
+        texts = [_until_end(one) for one in sockets]
+        wanted = [event["id"] for event in events_of(http, f"/api/v1/runs/{run}/events")[:-1]]
+        for text in texts:
+            assert [line[4:] for line in text.splitlines() if line.startswith("id: ")] == wanted
+        assert _memory() - before < 150_000_000

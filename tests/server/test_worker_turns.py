@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from deep_research import api
+from deep_research.errors import StoreError
 from deep_research.runs.steering_inbox import stop
 from deep_research.stores.run_store import RunRecord, RunStore
 from deep_research_server.access_tokens import AccessTokens
+from deep_research_server.postgres.postgres_database import database_at
 from deep_research_server.postgres.postgres_runs import PostgresRuns
 from deep_research_server.workers import run_queue
 
@@ -110,3 +112,12 @@ def test_a_run_that_many_delete_at_once_is_deleted_and_holds_nobody_up(url: str,
             for done in [threads.submit(delete, run_id, together) for _ in range(12)]:
                 done.result(timeout=60)
     assert api.list_runs(home=tmp_path) == []
+
+
+def test_a_second_connection_is_refused_to_who_holds_one(url: str) -> None:
+    database = database_at(url)
+    with pytest.raises(RuntimeError, match="holds a connection"):
+        database.run(lambda _connection: database.rows("SELECT 1"))
+    with pytest.raises(StoreError):
+        database.rows("SELECT 1 FROM nowhere")
+    assert database.rows("SELECT 1") == [(1,)]

@@ -5,6 +5,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -153,4 +154,29 @@ def test_a_full_disk_keeps_what_was_there(tmp_path: Path) -> None:
         library.add_snapshot(source.id, Document(text="word " * 100_000), retrieved_at=WHEN)
     assert library.snapshot(source.id) is None
     assert [h.passage.source for h in library.search("zebra", limit=5)] == [kept]
+    library.close()
+
+
+def test_threads_share_a_library(tmp_path: Path) -> None:
+    library = SqliteLibrary(tmp_path / "library.db")
+    failed: list[BaseException] = []
+
+    def work(worker: int) -> None:
+        try:
+            for i in range(12):
+                source = add(library, f"{worker}-{i}", f"Worker {worker} wrote the unicorn number {i}.")
+                assert library.passages(source)
+                assert library.search("unicorn", limit=3)
+                add(library, f"shared-{i}", f"The shared dragon {i}.")
+        except BaseException as error:  # noqa: BLE001 — handed to the test below
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert len(library.sources()) == 4 * 12 + 12
+    assert library.search("unicorn", limit=100)
     library.close()

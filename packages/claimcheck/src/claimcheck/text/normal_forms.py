@@ -1,0 +1,26 @@
+"""Unicode normal forms, in time that grows with the length of a text (UAX #15, Stream-Safe Text Format)."""
+
+import re
+import unicodedata
+from functools import cache
+from typing import Literal
+
+_MOST_MARKS = 30
+"""Marks on one letter that are kept; the longest run in any language has three."""
+_LAST_MARK = 0x20000
+_HALF_WIDTH_MARKS = "\uff9e\uff9f"
+"""Marks once they are decomposed."""
+
+
+def normalized(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
+    """Return a text in a normal form; of a run of combining marks the first thirty.
+
+    Sorting a run takes the square of its length in one call, beside which no thread goes on.
+    """
+    return text if text.isascii() else unicodedata.normalize(form, _long_runs().sub(r"\1", text))
+
+
+@cache
+def _long_runs() -> re.Pattern[str]:
+    marks = "".join(sign for sign in map(chr, range(0x300, _LAST_MARK)) if unicodedata.combining(sign))
+    return re.compile(f"([{marks}{_HALF_WIDTH_MARKS}]{{{_MOST_MARKS}}})[{marks}{_HALF_WIDTH_MARKS}]+")
