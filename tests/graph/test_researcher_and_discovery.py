@@ -5,10 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from deep_research.data import Action, Brief, Move, QueryAnalysis, Question, Section, Turn
-from deep_research.events import Searched, SectionWritten
+from deep_research.events import Searched
 from deep_research.ports import Library
 from tests.graph.harness import Meeting, Planner, Shelf, ask
 
@@ -54,37 +52,6 @@ class OneByOne(Told):
         if section.title == self.titles[0] and move.text:
             self._first_is_done.set()
         return move
-
-
-class Greedy(Planner):
-    """Wants `count` more searches at every turn, for ever; it may say that it is done, too."""
-
-    def __init__(self, *titles: str, count: int, also: tuple[Action, ...] = ()) -> None:
-        super().__init__(*titles)
-        self.count, self.also = count, also
-
-    async def next_move(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> Move:
-        if len(turns) >= _MOST_TURNS:
-            return Move()
-        return Move(actions=(*self.also, *_search(len(turns), self.count)))
-
-
-@pytest.mark.parametrize(("limit", "count"), [(10, 4), (1, 3), (5, 5), (7, 1)])
-def test_b6_tool_calls_per_researcher_are_limited(tmp_path: Path, limit: int, count: int) -> None:
-    reasoner, place = Greedy("Alpha engine", count=count), Shelf(**NOTES)
-    ask(tmp_path, "Engines", place, reasoner=reasoner, max_tool_calls_per_researcher=limit, max_review_iterations=0)
-    assert sum(n for query, n in place.asked.items() if query.startswith("Alpha engine ")) == limit
-    assert max(place.asked.values()) == 1
-
-
-def test_b6_research_complete_ends_a_researcher_at_once(tmp_path: Path) -> None:
-    done = Action(id="done", name="research_complete")
-    place = Shelf(**NOTES)
-    trace = ask(
-        tmp_path, "Engines", place, reasoner=Greedy("Alpha engine", count=2, also=(done,)), max_review_iterations=0
-    )
-    assert trace.nodes.count("tools") <= 1
-    assert len(trace.of(SectionWritten)) == 1
 
 
 def _action(key: str, name: str, query: str = "", source: str = "") -> Action:
@@ -188,21 +155,6 @@ class Curious(Planner):
         self, question: Question, analysis: QueryAnalysis, turns: Sequence[Turn], library: Library
     ) -> Any:
         return _search(len(turns))
-
-
-@pytest.mark.parametrize("limit", [1, 2, 5])
-def test_b4_discovery_ends_after_its_iterations(tmp_path: Path, limit: int) -> None:
-    trace = ask(
-        tmp_path,
-        LIST_QUESTION,
-        Shelf(**NOTES),
-        reasoner=Curious("Alpha engine"),
-        max_discover_iterations=limit,
-        max_review_iterations=0,
-    )
-    assert trace.nodes.count("discover_tools") == limit
-    assert trace.nodes.count("extract_output") == 1
-    assert len([event for event in trace.of(Searched) if event.section == ""]) == limit
 
 
 def test_b4_discovery_stops_on_research_complete(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ from deep_research.i18n.catalog import phrase
 from deep_research.steps.revise import apply_edits
 from deep_research.steps.write import clean_report
 from deep_research.verification.chart_points import chart_problems, read_charts
-from tests.model.harness import QUESTION, Scene, citing, failing, of_step, playing, quickly, steps, writing
+from tests.model.harness import Scene, citing, failing, of_step, playing, quickly, steps, writing
 from tests.support.scripted_replies import Call, Reply, Request
-from tests.support.scripted_researcher import SLIP, ScriptedResearcher, step_of
+from tests.support.scripted_researcher import SLIP, step_of
 
 TRUE = "The Alpha engine is a rotary engine that turns at 3,000 rpm. [{Alpha}]"
 FALSE = "The Alpha engine swims under seven frozen lakes. [{Alpha}]"
@@ -202,8 +202,9 @@ def test_code_is_sure_of_ids_and_quotations(scene: Scene, said: str, told: str) 
     assert told in problem.problem
     assert told in of_step(scene.provider, "revise")[0].request["messages"][-1]["text"]
     assert "[s99p1]" not in report.report
-    verdict = _claim(report, problem.quote).verdict
-    assert (verdict.kind, verdict.by_model) == ("unverified", False)
+    claim = _claim(report, problem.quote)
+    assert (claim.kind, claim.verdict.kind, claim.verdict.by_model) == ("fact", "unverified", False)
+    assert report.report[claim.start : claim.end].endswith("°")
 
 
 def test_a_figure_that_is_reckoned_wrong_and_a_chart_that_shows_another_value_are_problems(scene: Scene) -> None:
@@ -350,15 +351,7 @@ def test_edits_apply_where_their_words_stand_exactly_once() -> None:
     assert [edit.old for edit in made] == [edit.old for edit in wanted]
 
 
-def test_a_run_of_a_writer_that_writes_nothing_shows_the_notes(scene: Scene) -> None:
-    with scene.served(ScriptedResearcher(sentences=4)) as provider:
-        provider.script = failing(provider.script, "content_filter", where=lambda r: step_of(r) == "write")  # type: ignore[arg-type]
-        report = quickly(scene.folder, QUESTION).report
-    assert "3,000 rpm. [" in report.report
-    assert any(gap.what == "report" for gap in report.gaps)
-
-
-@pytest.mark.parametrize("unit", ["rpm", "tokens/s", "$", ""])
+@pytest.mark.parametrize("unit", ["tokens/s", "$"])
 def test_a_wrong_value_of_a_chart_is_told_whatever_its_unit(unit: str) -> None:
     points = [{"label": "a", "value": 4500, "id": "s1p1"}, {"label": "b", "value": 4000, "id": "s1p1"}]
     given = {"kind": "bar", "title": "t", "unit": unit, "points": points}
@@ -377,15 +370,6 @@ def test_an_edit_of_code_is_made_to_the_letter() -> None:
     assert made == "```xml\n<a>![2](s1p2)</a>\n```\n"
 
 
-def test_a_statement_with_an_invented_id_alone_carries_the_mark_and_is_not_confirmed(scene: Scene) -> None:
-    text = f"# Engines\n\n{TRUE}\n\nThe Alpha engine costs 9999 euros. [s77p1]"
-    report = scene.quickly(playing(write=writing(text), judge=_judging("none", "nothing"), revise=_rejecting)).report
-    claim = _claim(report, "9999 euros")
-    assert (claim.kind, claim.verdict.kind) == ("fact", "unverified")
-    assert report.report[claim.start : claim.end].endswith("euros.°")
-    assert "s77p1" not in report.report
-
-
 def test_a_source_cited_as_a_whole_is_held_against_its_nearest_passages(scene: Scene) -> None:
     whole = re.compile(r"(\[s\d+)p\d+\]")
 
@@ -400,9 +384,7 @@ def test_a_source_cited_as_a_whole_is_held_against_its_nearest_passages(scene: S
     assert "[1]" in report.report[claim.start : claim.end]
 
 
-@pytest.mark.parametrize(
-    "around", ["```markdown\n{}\n```", "Here is it:\n\n```\n{}\n```\nDone.", "<report>\n{}\n</report>"]
-)
+@pytest.mark.parametrize("around", ["Here is it:\n\n```\n{}\n```\nDone.", "<report>\n{}\n</report>"])
 def test_a_fence_or_tag_around_the_whole_report_is_no_part_of_it(scene: Scene, around: str) -> None:
     report = scene.quickly(playing(write=writing(around.replace("{}", TEXT)), judge=_judging("none", "nothing"))).report
     assert report.title == "Engines"

@@ -104,20 +104,6 @@ def test_a_file_of_the_user_replaces_ours_also_where_it_is_included_and_only_tha
     assert render("judge", folder=tmp_path, **_sample("judge")) == render("judge", **_sample("judge"))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "---\npurpose: broken\n---\n{% for claim in claims %}",
-        "{{ colour }}",
-    ],
-    ids=["broken template", "unknown variable"],
-)
-def test_a_broken_file_of_the_user_is_refused_by_name(tmp_path: Path, text: str) -> None:
-    (tmp_path / "judge.md").write_text(text, "utf-8")
-    with pytest.raises(ConfigError, match="judge"):
-        render("judge", folder=tmp_path, **_sample("judge"))
-
-
 HEADER = "---\npurpose: mine\n---\n"
 
 

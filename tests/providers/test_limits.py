@@ -1,17 +1,6 @@
 import asyncio
 
-import pytest
-
-from deep_research.errors import (
-    ConfigError,
-    ContextTooLong,
-    MalformedOutput,
-    ModelError,
-    ModelRateLimited,
-    ProviderDown,
-    Refused,
-)
-from deep_research.providers.provider_limits import Gate, policy_for
+from deep_research.providers.provider_limits import Gate
 from tests.support.clock import FakeClock
 
 
@@ -95,22 +84,3 @@ async def test_a_gate_serves_several_event_loops() -> None:
     await settle()
     await holding.__aexit__(None, None, None)
     assert await asyncio.wait_for(waiting, 10) == 1
-
-
-@pytest.mark.parametrize(
-    ("error", "action"),
-    [
-        (ModelRateLimited("x"), "wait"),
-        (ProviderDown("x"), "retry"),
-        (MalformedOutput("x"), "retry"),
-        (Refused("x", reason="refusal"), "retry"),
-        (Refused("x", reason="content_filter"), "fall_back"),
-        (ContextTooLong("x"), "stop"),
-        (ConfigError("x", reason="bad_key"), "stop"),
-        (ConfigError("x", reason="no_credit"), "fall_back"),
-        (ConfigError("x", reason="unknown_model"), "fall_back"),
-        (ModelError("x"), "fall_back"),
-    ],
-)
-def test_what_follows_each_error(error: ModelError, action: str) -> None:
-    assert policy_for(error).action == action

@@ -5,7 +5,7 @@ from collections.abc import Container
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deep_research.data import ModelAnswer
@@ -236,6 +236,7 @@ async def test_thoughts_in_the_arguments_of_a_call_are_not_looked_up(said: str, 
     assert answer.tool_calls[0].arguments == {"city": meant, "more": [{"city": meant}]}
 
 
+@settings(deadline=None)
 @given(st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=8), max_size=2), max_size=5), st.integers(1, 9))
 def test_lines_are_the_same_however_they_are_cut(events: list[dict[str, str]], size: int) -> None:
     stream = "".join(f"data: {json.dumps(event, ensure_ascii=False)}\n\n" for event in events).encode()
