@@ -11,15 +11,6 @@ NOTES = {"alpha": ALPHA, "beta": BETA}
 TITLES = ("Alpha engine", "Beta engine")
 
 
-def test_c1_the_loop_has_its_nodes_in_their_order(tmp_path: Path) -> None:
-    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=Planner(*TITLES), workflow="loop")
-    stages = ["clarify", "plan", "retrieve", "read", "reflect"]
-    assert trace.nodes[: len(stages)] == stages
-    assert trace.nodes[-1] == "final_report"
-    assert "3,000 rpm" in trace.report.report
-    assert "4,500 rpm" in trace.report.report
-
-
 def test_c2_its_state_accumulates_findings_and_sources_once(tmp_path: Path) -> None:
     notes = (
         "## Key findings\n\n- It turns at 3,000 rpm. [{p}]\n- It is loud.\n\n## Beta engine\n\nIt burns diesel. [s1p1]"
@@ -33,15 +24,6 @@ def test_c2_its_state_accumulates_findings_and_sources_once(tmp_path: Path) -> N
     assert state["gathered_info"] == ["It turns at 3,000 rpm. [s1p1]"], "a finding has a source"
     assert sorted(state["visited_sources"]) == ["s1", "s2"], "also what nothing cites was read"
     assert state["current_queries"] == []
-
-
-def test_c3_reading_gives_findings_with_their_source_and_reflection_other_searches(tmp_path: Path) -> None:
-    thin = Shelf(alpha="# Alpha engine\n\nThe Alpha engine is a rotary engine that turns at 3,000 rpm.", beta=BETA)
-    trace = ask(tmp_path, "Engines", thin, reasoner=Planner("Alpha engine"), workflow="loop", max_iterations=3)
-    assert trace.report.claims
-    assert all(claim.passages for claim in trace.report.claims if claim.stands)
-    queries = [query for query, count in thin.asked.items() for _ in range(count)]
-    assert len(queries) == len(set(queries))
 
 
 def test_a_loop_whose_place_fails_reports_gaps_and_invents_nothing(tmp_path: Path) -> None:

@@ -134,15 +134,15 @@ def test_a7_what_nothing_can_answer_ends_with_the_reason(tmp_path: Path, monkeyp
     assert ran.folder.load().error == reason
 
 
-BEFORE = {
-    "zh": ("Alpha X100 发动机是什么？", "那个模型有多重？"),
-    "ko": ("Alpha X100 엔진은 무엇인가요?", "그 모델은 얼마나 무거운가요?"),
-}
-
-
-@pytest.mark.parametrize("language", BEFORE)
-def test_a8_a_pointer_inside_a_question_is_resolved_and_said(language: str) -> None:
-    before, question = BEFORE[language]
+@pytest.mark.parametrize(
+    ("before", "question"),
+    [
+        ("Alpha X100 发动机是什么？", "那个模型有多重？"),
+        ("Alpha X100 엔진은 무엇인가요?", "그 모델은 얼마나 무거운가요?"),
+        ("Alpha X100 엔진은 분당 몇 회 회전하나요?", "그것은 누가 만들었나요?"),
+    ],
+)
+def test_a8_a_pointer_inside_a_question_is_resolved_and_said(before: str, question: str) -> None:
     decision = finderly(question, history=[user(before), assistant("…")])
     assert decision.next_action == "START_RESEARCH"
     assert "X100" in decision.refined_question

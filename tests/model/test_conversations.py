@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from deep_research.events import Searched, SectionStarted
+from deep_research.events import Searched
 from deep_research.runs.steering_inbox import steer
 from deep_research.stores.run_folder import RunFolder, list_runs
 from tests.model.harness import (
@@ -19,7 +19,6 @@ from tests.model.harness import (
     of_step,
     playing,
     research,
-    steps,
 )
 from tests.runs.running import engines
 from tests.support.scripted_provider import ScriptedProvider
@@ -63,19 +62,6 @@ def test_every_request_of_a_conversation_begins_with_the_one_before(scene: Scene
     assert len(found["writer "]) == 4, "two look-ups, the report, its revision"
     assert scene.provider.duplicates == 0
     assert scene.provider.cached_tokens > 0.4 * scene.provider.prompt_tokens
-    assert_presentable(ran)
-
-
-def test_a_weak_section_goes_on_in_its_own_conversation(scene: Scene) -> None:
-    script = ScriptedResearcher(sections=PLAN, sentences=4, retry=["Beta engine"])
-    ran = scene.research(script)
-    assert [(e.section, e.attempt) for e in ran.of(SectionStarted) if e.attempt > 1] == [("Beta engine", 2)]
-    again = [c.request for c in of_step(scene.provider, "research") if "more on Beta engine" in c.request["prompt"]]
-    assert len(again) == 3
-    assert again[0]["messages"][-1]["role"] == "user"
-    assert again[0]["messages"][-2]["text"].startswith("## Key findings"), "behind its own notes"
-    assert any("in detail 1" in e.query for e in ran.of(Searched))
-    assert steps(scene.provider)["review_section"] == len(ENGINES)
     assert_presentable(ran)
 
 

@@ -11,10 +11,9 @@ import pytest
 from deep_research import api
 from deep_research.assembly.environment import RunEnvironment
 from deep_research.cli.main import run as command
-from deep_research.data import Gap, SearchResult
 from deep_research.errors import ConfigError, Unreachable
-from deep_research.ports import Progress
 from deep_research.runs.research_run import resume_run
+from tests.graph.harness import Broken
 from tests.model.harness import PLAN, QUESTION, Scene, assert_presentable, of_step, research, steps
 from tests.runs.running import begin, engines
 from tests.support.scripted_replies import Reply, Request
@@ -151,30 +150,12 @@ def test_a_broken_prompt_file_of_the_user_stops_a_run_before_a_model_is_asked(sc
     assert not provider.calls
 
 
-class Unanswering:
-    """A place to search that never answers."""
-
-    name = "web"
-    purpose = "Pages nobody can reach."
-
-    async def prepare(self, progress: Progress) -> tuple[Gap, ...]:
-        return ()
-
-    async def search(self, query: str, *, limit: int) -> SearchResult:
-        raise Unreachable("The search engine does not answer.", source="web")
-
-    async def read(self, found: object) -> object:
-        raise AssertionError("nothing was found")
-
-    async def close(self) -> None:
-        return
-
-
 async def test_when_every_search_fails_the_report_says_so_and_invents_nothing(scene: Scene) -> None:
     with scene.served() as provider:
         values = {"model_provider": "compatible", "model_name": "scripted"}
+        silent = Unreachable("The search engine does not answer.", source="web")
         began = begin(QUESTION, home=scene.folder / "home", docs=[engines(scene.folder / "n")], **values)
-        environment = RunEnvironment(began.home, listener=began.events.append, places=[Unanswering()])  # type: ignore[list-item]
+        environment = RunEnvironment(began.home, listener=began.events.append, places=[Broken(silent, "web")])
         report = await resume_run(began.folder, environment)
     assert not report.answered
     assert not report.claims

@@ -16,7 +16,7 @@ from deep_research.providers.provider_catalog import open_model
 from deep_research.providers.provider_limits import Gate
 from deep_research.providers.token_stream import streaming_to
 from tests.providers.served import SCHEMA, WEATHER, asking
-from tests.support import Call, Reply, ScriptedProvider
+from tests.support import Reply, ScriptedProvider
 from tests.support.clock import FakeClock
 from tests.support.scripted_http import HttpResponse, json_response
 from tests.support.scripted_provider import RecordedCall
@@ -70,12 +70,9 @@ async def side_by_side(model: OpenModel, *requests: ModelRequest) -> list[ModelA
     "refused",
     [
         refusal("This response_format type is unavailable now"),
-        refusal(
-            "Invalid parameter: 'response_format' of type 'json_schema' is not supported.", param="response_format"
-        ),
         refusal("Something about this is wrong."),
     ],
-    ids=["DeepSeek", "OpenAI", "no known word"],
+    ids=["DeepSeek", "no known word"],
 )
 async def test_no_response_format_with_calls_in_flight(refused: HttpResponse) -> None:
     with PickyProvider(has("response_format", refused), lambda _: json.dumps(RAIN)) as provider:
@@ -128,7 +125,7 @@ TEMPLATE = "While executing CallExpression at line 1, column 69 in source:\nErro
 ALTERNATE = TEMPLATE.format("Conversation roles must alternate user/assistant/user/assistant/...")
 
 
-@pytest.mark.parametrize("status", [200, 400, 404, 405, 415, 422, 500, 501, 503])
+@pytest.mark.parametrize("status", [200, 404, 500])
 async def test_what_a_refusal_says_is_learnt_whatever_its_status(status: int) -> None:
     words = {
         "tools": "tools param requires --jinja flag",
@@ -272,18 +269,6 @@ async def test_calls_are_words_where_a_gateway_takes_them_only_beside_tools(serv
     assert [call.status for call in provider.calls] == [200, 400, 200, 200, 200]  # learnt once, and tools are kept
     assert [bool(call.request["tools"]) for call in provider.calls] == [True, False, False, False, True]
     assert "Result of get_weather" in provider.calls[2].request["prompt"]
-
-
-async def test_a_server_that_knows_tools_keeps_them_when_it_fails() -> None:
-    replies = iter(["", "server_error", "server_error", "server_error", ""])
-    with ScriptedProvider(
-        lambda _: Reply(tool_calls=(Call("get_weather", {"city": "Oslo"}),), fault=next(replies))
-    ) as provider:
-        async with compatible(provider) as model:
-            client = ModelClient([model], clock=FakeClock(), gates={"compatible": Gate()})
-            for _ in range(2):
-                await client.complete(asking(tools=(WEATHER,)), role="research")
-    assert all(call.request["tools"] for call in provider.calls)
 
 
 async def test_a_lower_output_limit_is_learnt() -> None:
