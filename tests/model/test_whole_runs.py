@@ -197,37 +197,18 @@ def test_a_section_whose_model_calls_all_fail_costs_only_itself(scene: Scene) ->
     assert any("Beta engine" in gap.what and "without_model" in gap.codes for gap in ran.report.gaps)
 
 
-class Unsatisfied:
-    """Plays a researcher of a loop whose review finds `Beta engine` lacking for the first `rounds` times."""
-
-    def __init__(self, rounds: int) -> None:
-        self._play = ScriptedResearcher(sections=PLAN, sentences=1, slips=False)
-        self._rounds, self.reviews = rounds, 0
-
-    def __call__(self, request: Request) -> Any:
-        reply = self._play(request)
-        if step_of(request) != "review":
-            return reply
-        self.reviews += 1
-        if self.reviews > self._rounds:
-            return reply
-        missing = {"title": "Beta engine", "status": "missing", "notes": "its weight is missing", "missing": []}
-        row = {**missing, "score": 4, "queries": [f"weight of the Beta engine {self.reviews}"]}
-        lacking = {"is_sufficient": False, "overall_score": 4, "section_coverage": [row], "gaps": ["weight"]}
-        return Reply(data={**reply.data, **lacking, "sections_to_retry": ["Beta engine"]})  # type: ignore[dict-item]
-
-
-@pytest.mark.parametrize(("rounds", "limit", "reviews"), [(1, 5, 2), (99, 3, 3)])
-def test_c1_sufficient_evidence_or_the_limit_ends_a_loop(scene: Scene, rounds: int, limit: int, reviews: int) -> None:
-    script = Unsatisfied(rounds)
+@pytest.mark.parametrize(("sent_back", "limit", "reviews"), [(1, 5, 2), (9, 3, 3)])
+def test_c1_sufficient_evidence_or_the_limit_ends_a_loop(
+    scene: Scene, sent_back: int, limit: int, reviews: int
+) -> None:
+    script = ScriptedResearcher(sections=PLAN, sentences=1, slips=False, retry=["Beta engine"] * sent_back)
     ran = scene.research(script, workflow="loop", max_iterations=limit)
-    assert script.reviews == reviews
+    assert steps(scene.provider)["review"] == reviews
     searched = [event.query for event in ran.of(Searched)]
     assert len(searched) == len(set(searched))
-    assert [q for q in searched if q.startswith("weight of")] == [
-        f"weight of the Beta engine {n}" for n in range(1, reviews)
-    ]
-    assert [c for c in of_step(scene.provider, "research") if "its weight is missing" in c.request["prompt"]]
+    more = {query.rpartition(" in detail ")[2] for query in searched if " in detail " in query}
+    assert more == {str(n) for n in range(1, reviews)}
+    assert [c for c in of_step(scene.provider, "research") if "more on Beta engine" in c.request["prompt"]]
     assert_presentable(ran)
 
 

@@ -133,7 +133,6 @@ async def test_faults_become_our_errors(wire: str, fault: str, expected: type[Re
         ("server_error", ProviderDown),
         ("context_too_long", ContextTooLong),
         ("bad_key", ModelSetupError),
-        ("unknown_model", ModelSetupError),
         ("empty", MalformedOutput),
     ],
 )

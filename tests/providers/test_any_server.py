@@ -97,7 +97,11 @@ async def test_a_server_without_schemas_is_asked_for_its_json_mode() -> None:
     assert '"minLength"' in provider.calls[-1].request["prompt"]
 
 
-async def test_all_that_may_be_refused_one_after_the_other() -> None:
+TEMPLATE = "While executing CallExpression at line 1, column 69 in source:\nError: Jinja Exception: {}"
+
+
+@pytest.mark.parametrize("status", [200, 400, 500])
+async def test_all_that_may_be_refused_one_after_the_other_is_learnt_whatever_the_status(status: int) -> None:
     messages = {
         "max_tokens": "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead.",
         "temperature": "Unsupported value: 'temperature' does not support 0.2 with this model.",
@@ -107,42 +111,24 @@ async def test_all_that_may_be_refused_one_after_the_other() -> None:
 
     def refuse(request: Request) -> HttpResponse | None:
         if request["system"]:
-            return refusal("System role not supported")
-        return next((refusal(words) for name, words in messages.items() if name in request["body"]), None)
+            return refusal(TEMPLATE.format("System role not supported"), status)
+        return next((refusal(words, status) for name, words in messages.items() if name in request["body"]), None)
 
     facts = {"parallel_tools": True, "stream_only": True}
     with PickyProvider(refuse, lambda _: "Good.") as provider:
         async with compatible(provider, facts=facts) as model:
             request = asking(tools=(WEATHER,), temperature=0.2)
             assert {answer.text for answer in await side_by_side(model, request, request)} == {"Good."}
+            before = len(provider.calls)
+            assert (await model.complete(request)).text == "Good."
+    assert len(provider.calls) == before + 1
     body = provider.calls[-1].request["body"]
     assert set(body) == {"model", "messages", "max_completion_tokens", "tools", "stream"}
     assert [message["role"] for message in body["messages"]] == ["user"]
     assert "Be brief." in body["messages"][0]["content"]
 
 
-TEMPLATE = "While executing CallExpression at line 1, column 69 in source:\nError: Jinja Exception: {}"
 ALTERNATE = TEMPLATE.format("Conversation roles must alternate user/assistant/user/assistant/...")
-
-
-@pytest.mark.parametrize("status", [200, 404, 500])
-async def test_what_a_refusal_says_is_learnt_whatever_its_status(status: int) -> None:
-    words = {
-        "tools": "tools param requires --jinja flag",
-        "temperature": "temperature is not supported",
-        "stream_options": "got an unexpected keyword argument 'stream_options'",
-    }
-
-    def refuse(request: Request) -> HttpResponse | None:
-        if request["system"]:
-            return refusal(TEMPLATE.format("System role not supported"), status, type="server_error")
-        return next((refusal(said, status) for name, said in words.items() if name in request["body"]), None)
-
-    with PickyProvider(refuse, lambda _: "Good.") as provider:
-        async with compatible(provider, facts={"stream_only": True}) as model:
-            for _ in range(2):
-                assert (await model.complete(asking(tools=(WEATHER,), temperature=0.2))).text == "Good."
-    assert len(provider.calls) == 4 + 2
 
 
 @pytest.mark.parametrize("message", [ALTERNATE, "Internal Server Error"])

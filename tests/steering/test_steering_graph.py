@@ -78,14 +78,6 @@ def test_the_pending_call_of_a_dropped_section_is_cancelled(tmp_path: Path, work
     assert not any("Beta" in event.what for event in trace.of(GapFound)), "what the user wanted is no failure"
 
 
-def test_a_branch_that_is_done_takes_the_added_section_up_without_waiting_for_the_others(tmp_path: Path) -> None:
-    voice = Voice()
-    place = Attentive("Alpha engine", lambda: voice.say("add", section="Gamma engine"))
-    trace = steered(tmp_path, voice, place, Planner("Alpha engine", "Beta engine"), max_review_iterations=0)
-    assert trace.nodes.count("plan_sections") == 1
-    assert [e.section for e in trace.of(SectionStarted)].count("Gamma engine") == 1
-
-
 @pytest.mark.parametrize("workflow", ["sections", "supervisor"])
 def test_who_wants_the_report_now_gets_what_is_known(tmp_path: Path, workflow: str) -> None:
     voice = Voice()

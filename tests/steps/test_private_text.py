@@ -123,7 +123,7 @@ def test_a_long_query_takes_no_longer_than_a_moment(said: str, tmp_path: Path) -
 
 
 def test_a_long_document_leaves_other_threads_their_turn(tmp_path: Path) -> None:
-    private = "ﬁ½ﷺ " * 60_000 + PRIVATE
+    private = "ﬁ½ﷺ " * 120_000 + PRIVATE
     with turns_of_others() as held_up:
         assert held(SENTENCE, tmp_path, private=private)[0] == "words"
     assert max(held_up) < TOO_LONG
