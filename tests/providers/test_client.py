@@ -58,14 +58,7 @@ async def test_a_server_error_is_asked_again_with_growing_pauses() -> None:
     assert [record.error for record in setup.records] == ["ProviderDown"] * 3 + [""]
 
 
-async def test_a_rate_limit_is_waited_for_as_long_as_asked() -> None:
-    with ScriptedProvider(faulty("rate_limited", ""), retry_after_seconds=9) as provider:
-        async with client_of(provider) as setup:
-            await setup.client.complete(asking(), role="write")
-    assert setup.hand.slept == [9.0]
-
-
-async def test_a_pause_that_is_felt_is_told_before_it_begins() -> None:
+async def test_a_pause_is_as_long_as_asked_and_told_before_it_begins() -> None:
     told: list[tuple[float, float]] = []
     with ScriptedProvider(faulty("rate_limited", "rate_limited", ""), retry_after_seconds=200) as provider:
         async with client_of(provider, on_wait=lambda _, *seconds: told.append(seconds)) as setup:
