@@ -52,8 +52,8 @@ class Held(Shelf):
 class Opening(Strict):
     """Lets the slow section go on once the weak one is in its second attempt."""
 
-    def __init__(self, place: Held, **weak: Sequence[str]) -> None:
-        super().__init__(*THREE, **weak)
+    def __init__(self, place: Held, *, weak: Sequence[str]) -> None:
+        super().__init__(*THREE, weak=weak)
         self._place = place
 
     async def next_move(self, section: Section, *args: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Contract rows B4 and B6: the two subgraphs, their limits and what they hand back."""
+"""Contract row B6: what the tools of a researcher tell it, and that no search is made twice."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from deep_research.data import Action, Brief, Move, Section, Turn
 from deep_research.events import Searched
 from deep_research.ports import Library
-from tests.graph.harness import Meeting, Planner, Shelf, ask
+from tests.graph.harness import Planner, Shelf, ask
 
 NOTES = {
     "alpha": "# Alpha engine\n\nThe Alpha engine is a rotary engine that turns at 3,000 rpm. It was built in 1999.",
@@ -64,17 +64,6 @@ def test_what_a_researcher_opens_is_read_from_the_start_from_a_passage_or_where_
     assert (library.free, library.passages != ()) == (True, True)
     assert shelf.failed == ("nowhere",)
     assert set(place.asked) <= {"Alpha engine", "Engines"}
-
-
-def test_the_calls_of_one_turn_and_the_queries_of_one_call_run_side_by_side(tmp_path: Path) -> None:
-    moves = [[_action("a", "search", "Alpha engine\nBeta engine"), _action("b", "search", "three kinds")]]
-    reasoner, place = Told("Alpha engine", moves=moves), Meeting(3, **NOTES)
-    trace = ask(tmp_path, "Engines", place, reasoner=reasoner, workflow="quick")
-    both, kinds = reasoner.turns["Answer", 1][0].observations
-    assert len({key.partition("p")[0] for key in both.passages}) > 1
-    assert kinds.passages
-    assert set(place.asked) == {"Alpha engine", "Beta engine", "three kinds"}
-    assert trace.failures == []
 
 
 def test_the_same_search_is_made_once_in_a_run(tmp_path: Path) -> None:
