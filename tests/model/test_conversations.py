@@ -230,6 +230,12 @@ def test_a_window_that_is_told_is_believed_and_else_what_is_known_of_the_model(
                 f"The speed of the {name} engine was {n}, its weight {n}. {'Good. ' * 60}" for n in range(90)
             )
             (notes / f"{name}.md").write_text(f"# {name} engine speed weight, used for\n\n{text}\n")
-        research(scene.folder, docs=[notes], workflow="loop", model_name="qwen-max", **told)  # known: 30,720 tokens
+        made = {
+            "workflow": "loop",
+            "model_name": "qwen-max",
+            "model_timeout_seconds": 20,
+            **told,
+        }  # known: 30,720 tokens
+        research(scene.folder, docs=[notes], **made)
     (writing, *_) = conversations(provider, script)["writer "]
     assert ("no longer shown" not in str(writing)) is is_whole
