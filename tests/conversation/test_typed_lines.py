@@ -48,13 +48,10 @@ def _leave(screen: Screen, modes: list[object], code: int) -> None:
     assert "Traceback" not in screen.raw
 
 
-@pytest.mark.parametrize("terminal", ["xterm-256color", "dumb"])
-def test_b10_typed_lines_steer_the_run(
-    terminal: str, docs: str, own_state: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_b10_typed_lines_steer_the_run(docs: str, own_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with (
         held_at(monkeypatch, "research") as (_, asked, go_on),
-        at_terminal(QUESTION, "--docs", docs, *MODEL, TERM=terminal) as screen,
+        at_terminal(QUESTION, "--docs", docs, *MODEL) as screen,
     ):
         modes = screen.attributes()
         assert asked.wait(60)

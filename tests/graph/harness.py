@@ -141,18 +141,6 @@ class Fragile(Planner):
             raise self._error
 
 
-class NoteTaker(Planner):
-    """Hands over the notes it is told for every section; `{p}` stands for the id of the first passage seen."""
-
-    def __init__(self, *titles: str, notes: str) -> None:
-        super().__init__(*titles)
-        self.notes = notes
-
-    async def take_notes(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> str:
-        seen = [key for turn in turns for o in turn.observations for key in o.passages]
-        return self.notes.replace("{p}", seen[0] if seen else "s1p1")
-
-
 @dataclass
 class Trace:
     """What a graph did: which nodes ended in which order, what it said, what it ended with."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from deep_research.data import Document, Found
-from deep_research.errors import Blocked, MalformedOutput, RateLimited, SourceError, StoreError, Unreadable
+from deep_research.errors import Blocked, MalformedOutput, StoreError, Unreachable, Unreadable
 from deep_research.events import GapFound
 from tests.graph.harness import ENGINES, Bench, Broken, Fragile, Planner, Shelf, Trace, ask
 
@@ -19,14 +19,19 @@ def _content(trace: Trace) -> str:
     return "\n".join([*(section.notes for section in trace.report.sections), *(c.text for c in trace.report.claims)])
 
 
-@pytest.mark.parametrize("kind", [RateLimited, Blocked])
-def test_a_place_that_fails_is_a_gap_and_the_other_still_answers(tmp_path: Path, kind: type[SourceError]) -> None:
-    trace = ask(tmp_path, "Engines", Broken(kind(SECRET)), Shelf(**ENGINES), reasoner=Planner(*TITLES))
+def test_a_place_that_fails_is_a_gap_and_the_other_still_answers(tmp_path: Path) -> None:
+    trace = ask(tmp_path, "Engines", Broken(Blocked(SECRET)), Shelf(**ENGINES), reasoner=Planner(*TITLES))
     assert [s.status for s in trace.report.sections] == ["completed", "completed"]
     assert "3,000 rpm" in trace.report.sections[0].notes
     assert any(gap.why == SECRET and gap.source == "broken" for gap in trace.report.gaps)
     assert SECRET not in _content(trace)
     assert any(event.why == SECRET for event in trace.of(GapFound))
+
+
+def test_a_loop_whose_place_fails_reports_gaps_and_invents_nothing(tmp_path: Path) -> None:
+    trace = ask(tmp_path, "Engines", Broken(Unreachable("down")), reasoner=Planner(*TITLES), workflow="loop")
+    assert not trace.report.answered
+    assert any(gap.why == "down" for gap in trace.report.gaps)
 
 
 def test_a_page_that_cannot_be_read_costs_only_itself(tmp_path: Path) -> None:

@@ -23,18 +23,6 @@ def _bench(folder: Path, **settings: Any) -> Bench:
     return Bench(folder, Shelf(**NOTES), reasoner=Planner(*TITLES), confirm_review=True, **settings)
 
 
-async def test_the_review_is_shown_and_the_report_written_when_the_user_says_so(tmp_path: Path) -> None:
-    async with _bench(tmp_path) as bench:
-        waiting = await bench.ask("How do the Alpha and the Beta engine differ?")
-        (asked,) = waiting.interrupts
-        assert asked["kind"] == "review"
-        assert asked["required"]
-        assert all(title in asked["question"] for title in TITLES)
-        done = await bench.answer("1")
-    assert not done.interrupts
-    assert "1,500 rpm" in done.report.report
-
-
 async def test_the_sections_that_the_user_names_or_numbers_are_researched_again(tmp_path: Path) -> None:
     """Numbers are those of one list: the report is 1, each section has its own; "write" is the report."""
     async with _bench(tmp_path) as bench:
@@ -48,23 +36,6 @@ async def test_the_sections_that_the_user_names_or_numbers_are_researched_again(
             assert again.interrupts[0]["kind"] == "review"
         done = await bench.answer("write")
     assert "report" in done.state
-
-
-async def test_b15_neither_a_no_nor_what_names_nothing_researches_or_writes(tmp_path: Path) -> None:
-    """It is asked once more what an answer without a name means; after a no the question is held for a later sitting."""
-    async with _bench(tmp_path) as bench:
-        waiting = await bench.ask("How do the Alpha and the Beta engine differ?")
-        begun, first = len(waiting.of(SectionStarted)), waiting.interrupts[0]
-        assert not first["held"]
-        told = [
-            (await bench.answer(said)).interrupts[0] for said in ("no", "look for 2 more sources", "hm", "아니요", "hm")
-        ]
-        assert [asked["held"] for asked in told] == [True, False, True, True, False]
-        assert told[0]["question"].endswith(first["question"])
-        assert told[1]["question"].startswith("Not done: “look for 2 more sources”")
-        done = await bench.answer("yes")
-    assert len(done.of(SectionStarted)) == begun
-    assert "1,500 rpm" in done.report.report
 
 
 async def test_c2_the_pending_question_is_in_the_state_before_the_user_is_asked(tmp_path: Path) -> None:

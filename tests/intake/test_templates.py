@@ -83,10 +83,8 @@ def test_a10_the_points_of_a_template_are_no_options_for_a_topic(tmp_path: Path)
     [
         ("name = ", "TOML"),
         ('name = "x"', "focus"),
-        ('name = "x y"\nfocus = ["a"]', "name"),
         ('name = "x"\nfocus = ["a"]\ncolour = "red"', "colour"),
         ('name = "x"\nfocus = ["a"]\npatterns = ["("]', "regular expression"),
-        ('name = "x"\nfocus = [1]', "focus"),
         ('name = "x"\nfocus = ["a"]\n[[clarifications]]\nmissing = "mood"\nquestion = "?"', "missing"),
     ],
 )
@@ -121,19 +119,3 @@ def test_a10_a_model_is_shown_the_template_as_a_suggestion(tmp_path: Path, monke
     shown = judge.prompts[0].partition("template suggests")[2]
     assert [point in shown for point in ("功率", "重量", "价格", "发动机的哪个方面？")] == [True] * 4
     assert decision.research_focus == ("功率", "声音", "历史")
-
-
-@pytest.mark.parametrize(
-    ("text", "question", "first"),
-    [
-        ("drugs", "Which side of engines?", "power"),
-        ("药物", "发动机的哪个方面？", "功率"),
-        ("약물", "엔진의 어떤 면?", "출력"),
-    ],
-)
-def test_a10_a_named_template_asks_its_question_with_its_options_about_a_very_general_word(
-    text: str, question: str, first: str, tmp_path: Path
-) -> None:
-    asked = finderly(text, templates=load_templates([_write(tmp_path, OWN)]), template="engine").clarification
-    assert asked is not None
-    assert (asked.question, asked.options[0]) == (question, first)

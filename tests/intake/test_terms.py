@@ -6,14 +6,13 @@ from typing import Any
 import pytest
 
 from deep_research.data import Brief, Passage, Question
-from deep_research.errors import Unreachable
 from deep_research.text.question_terms import codes
-from tests.graph.harness import Bench, Broken, Planner, Shelf
+from tests.graph.harness import Bench, Planner, Shelf
 from tests.intake.harness import Judge, finderly, start, with_model
 
 MEANING = "STATUS6 is a gene of the zebrafish that codes for a kinase."
 KNOWN = {"status": f"# Zebrafish genes\n\nGenes have names. {MEANING} It was described in 2011."}
-IN_LANGUAGES = ["STATUS6 gene", "STATUS6 基因", "STATUS6 유전자"]
+IN_LANGUAGES = ["STATUS6 基因", "STATUS6 유전자"]
 
 
 def _unsure(**more: Any) -> dict[str, Any]:
@@ -68,19 +67,13 @@ def test_a5_where_nothing_may_be_asked_the_assumption_says_it(text: str) -> None
     assert any("STATUS6" in said and "shelf" in said for said in decision.assumptions)
 
 
-@pytest.mark.parametrize(
-    "places", [(), (Broken(Unreachable("down")),)], ids=["nothing to search", "a place that fails"]
-)
-def test_a5_a_search_that_did_not_happen_proves_nothing(
-    places: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not places:
-        judge = Judge({"STATUS6 gene": [_unsure(), _unsure()]})
-        assert with_model(monkeypatch, judge, "STATUS6 gene").next_action == "START_RESEARCH"
-        assert '"STATUS6" could not be looked up.' in judge.prompts[1]
-        decision = finderly("STATUS6 gene")
-        assert decision.next_action == "START_RESEARCH"
-        assert any("STATUS6" in said for said in decision.assumptions)
+def test_a5_a_search_that_did_not_happen_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = Judge({"STATUS6 gene": [_unsure(), _unsure()]})
+    assert with_model(monkeypatch, judge, "STATUS6 gene").next_action == "START_RESEARCH"
+    assert '"STATUS6" could not be looked up.' in judge.prompts[1]
+    decision = finderly("STATUS6 gene")
+    assert decision.next_action == "START_RESEARCH"
+    assert any("STATUS6" in said for said in decision.assumptions)
 
 
 @pytest.mark.parametrize(

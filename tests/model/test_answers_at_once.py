@@ -59,8 +59,7 @@ async def _take(pieces: list[str], piece: str) -> None:
     pieces.append(piece)
 
 
-@pytest.mark.parametrize("streams", [False, True])
-@pytest.mark.parametrize("wire", ["openai", "anthropic", "ollama"])
+@pytest.mark.parametrize(("wire", "streams"), [("openai", False), ("anthropic", True), ("ollama", True)])
 async def test_a_models_answer(wire: str, streams: bool, tmp_path: Path) -> None:
     held, pieces = Held("It turns."), list[str]()
     journal, left_behind = SqliteJournal(tmp_path / "journal.db"), SqliteJournal(tmp_path / "journal.db")

@@ -7,21 +7,18 @@ from typing import Any
 
 import pytest
 
-from deep_research.api import build_deep_research_graph, run_deep_research
-from deep_research.events import Searched, SectionStarted
+from deep_research.events import Searched
 from deep_research.runs.steering_inbox import steer
 from deep_research.stores.run_folder import RunFolder, list_runs
 from tests.model.harness import (
     ENGINES,
     PLAN,
-    QUESTION,
     Scene,
     assert_presentable,
     citing,
     of_step,
     playing,
     research,
-    steps,
 )
 from tests.runs.running import engines
 from tests.support.scripted_provider import ScriptedProvider
@@ -68,19 +65,6 @@ def test_every_request_of_a_conversation_begins_with_the_one_before(scene: Scene
     assert_presentable(ran)
 
 
-def test_a_weak_section_goes_on_in_its_own_conversation(scene: Scene) -> None:
-    script = ScriptedResearcher(sections=PLAN, sentences=4, retry=["Beta engine"])
-    ran = scene.research(script)
-    assert [(e.section, e.attempt) for e in ran.of(SectionStarted) if e.attempt > 1] == [("Beta engine", 2)]
-    again = [c.request for c in of_step(scene.provider, "research") if "more on Beta engine" in c.request["prompt"]]
-    assert len(again) == 3
-    assert again[0]["messages"][-1]["role"] == "user"
-    assert again[0]["messages"][-2]["text"].startswith("## Key findings"), "behind its own notes"
-    assert any("in detail 1" in e.query for e in ran.of(Searched))
-    assert steps(scene.provider)["review_section"] == len(ENGINES)
-    assert_presentable(ran)
-
-
 def test_notes_are_asked_for_where_a_researcher_only_says_that_it_has_enough(scene: Scene) -> None:
     def ending(request: Request) -> Reply | None:
         made = [call["name"] for m in request["messages"] for call in m["tool_calls"]]
@@ -113,8 +97,7 @@ def test_a_researcher_is_told_how_many_calls_are_left_and_writes_its_notes_at_th
     assert_presentable(ran)
 
 
-@pytest.mark.parametrize("copies", [1, 9])
-def test_what_is_asked_again_costs_no_call(scene: Scene, copies: int) -> None:
+def test_what_is_asked_again_costs_no_call(scene: Scene) -> None:
     """Copies in one answer are one call; what was answered before is free; other searches have the calls for themselves."""
 
     def asking(request: Request) -> Reply | None:
@@ -122,23 +105,12 @@ def test_what_is_asked_again_costs_no_call(scene: Scene, copies: int) -> None:
         if turn > 5:
             return None
         query = "engine 0" if turn % 2 else f"engine {turn}"
-        return Reply(tool_calls=tuple(Call("search", {"queries": [query], "source": ""}) for _ in range(copies)))
+        return Reply(tool_calls=tuple(Call("search", {"queries": [query], "source": ""}) for _ in range(9)))
 
     ran = scene.research(playing(research=asking), max_tool_calls_per_researcher=3, max_review_iterations=0)
     assert {event.query for event in ran.of(Searched) if event.section} == {"engine 0", "engine 2", "engine 4"}
     told = "".join(m["text"] for call in scene.provider.calls for m in call.request["messages"])
     assert "Not done" not in told
-
-
-def test_a_researcher_that_repeats_itself_for_ever_comes_to_its_notes(scene: Scene) -> None:
-    def repeating(request: Request) -> Reply | None:
-        made = [call["arguments"] for m in request["messages"] for call in m["tool_calls"]]
-        again = ("open", {"source": "s1", "find": ""}) if len(made) % 2 else ("search", {"queries": ["engine"]})
-        return None if "Write your notes now" in request["messages"][-1]["text"] else Reply(tool_calls=(Call(*again),))
-
-    ran = scene.research(playing(research=repeating), max_tool_calls_per_researcher=3, max_review_iterations=0)
-    assert len(of_step(scene.provider, "research")) <= (3 + 3 + 1) * len(ENGINES) + 1
-    assert all(section.notes for section in ran.report.sections)
 
 
 def test_wrong_calls_are_answered_and_a_thought_is_no_finding(scene: Scene) -> None:
@@ -181,17 +153,6 @@ def test_the_writer_looks_up_what_the_notes_leave_open_and_may_cite_it(scene: Sc
     assert claim.stands
     assert [r.title for r in ran.report.references] == ["Gamma engine"]
     assert {event.query for event in ran.of(Searched)} >= {"Gamma engine turbine", "Beta engine piston"}
-
-
-async def test_b9_configurable_reaches_the_model_and_its_limits(scene: Scene) -> None:
-    with scene.served() as provider:
-        graph = build_deep_research_graph(model_provider="compatible", model_name="scripted")
-        docs = [str(engines(scene.folder / "n"))]
-        values = {"max_tool_calls_per_researcher": 3, "max_review_iterations": 0, "docs": docs}
-        assert await run_deep_research(QUESTION, graph, {"configurable": values})
-    asked = of_step(provider, "research")
-    assert {call.request["model"] for call in provider.calls} == {"scripted"}
-    assert all("at most 3 before your notes" in call.request["system"] for call in asked)
 
 
 REMARK = "Only what was built after 2000."
@@ -269,6 +230,12 @@ def test_a_window_that_is_told_is_believed_and_else_what_is_known_of_the_model(
                 f"The speed of the {name} engine was {n}, its weight {n}. {'Good. ' * 60}" for n in range(90)
             )
             (notes / f"{name}.md").write_text(f"# {name} engine speed weight, used for\n\n{text}\n")
-        research(scene.folder, docs=[notes], workflow="loop", model_name="qwen-max", **told)  # known: 30,720 tokens
+        made = {
+            "workflow": "loop",
+            "model_name": "qwen-max",
+            "model_timeout_seconds": 20,
+            **told,
+        }  # known: 30,720 tokens
+        research(scene.folder, docs=[notes], **made)
     (writing, *_) = conversations(provider, script)["writer "]
     assert ("no longer shown" not in str(writing)) is is_whole

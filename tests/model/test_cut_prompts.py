@@ -16,7 +16,7 @@ def _words(tokens: int, mark: str = "") -> str:
     return f"{mark} " + "word " * (tokens * 4 // 5)
 
 
-@pytest.mark.parametrize("sizes", [(900, 1_450, 2_200), (900, 2_200, 1_450), (1_450, 1_500, 2_100)])
+@pytest.mark.parametrize("sizes", [(900, 2_200, 1_450), (1_450, 1_500, 2_100)])
 async def test_the_same_count_of_prompts_of_different_lengths_is_the_window(sizes: tuple[int, ...]) -> None:
     with ScriptedProvider(lambda _: "Good.", reads=1_050) as provider:
         model = open_model("compatible", "m", keys=KEYS, base_url=provider.base_url)
@@ -33,9 +33,8 @@ async def test_the_same_count_of_prompts_of_different_lengths_is_the_window(size
     assert len(provider.calls) == 4, "what would be cut is not sent any more"
 
 
-@pytest.mark.parametrize("counted", [1, 10, 300])
-async def test_a_server_that_counts_wrongly_cuts_nothing(counted: int) -> None:
-    with ScriptedProvider(lambda _: "Good.", reads=counted) as provider:
+async def test_a_server_that_counts_wrongly_cuts_nothing() -> None:
+    with ScriptedProvider(lambda _: "Good.", reads=300) as provider:
         model = open_model("compatible", "m", keys=KEYS, base_url=provider.base_url)
         for size in (700, 1_250, 2_000, 4_000):
             assert (await model.complete(asking(_words(size, str(size))))).sent_tokens == 0
@@ -57,13 +56,9 @@ async def test_what_a_cache_holds_is_not_missed() -> None:
         await model.close()
 
 
-@pytest.mark.parametrize("wire", ["compatible", "ollama"])
-def test_a_report_from_torn_prompts_says_so(scene: Scene, wire: str) -> None:
-    with scene.served(wire=wire, reads=1_050) as provider:
-        report = quickly(scene.folder, wire=wire, docs=[_long(scene.folder / "long")]).report
-    if wire == "ollama":  # it says what the model takes: no prompt is torn at all
-        assert all(count_tokens(call.request["prompt"]) <= 1_000 for call in provider.calls)
-        return
+def test_a_report_from_torn_prompts_says_so(scene: Scene) -> None:
+    with scene.served(reads=1_050):
+        report = quickly(scene.folder, docs=[_long(scene.folder / "long")]).report
     assert [gap.codes for gap in report.gaps].count(("prompt_cut",)) == 1
     assert "max_context_tokens" in report.report
 

@@ -138,7 +138,8 @@ def test_odd_answers_end_no_run(odd: tuple[Callable[[Reply], Reply], ...], scene
 
 
 def test_a_text_without_end_is_gone_on_with_no_further_and_bounded(scene: Scene) -> None:
-    said = "".join(f"Test {n} of {n * 7919 % 10_007} gave {n * 104_729 % 9_973} rpm [s1p1]. " for n in range(11_000))
+    tests = [f"{n} of {n * 7919 % 10_007} gave {n * 104_729 % 9_973} rpm" for n in range(11_500)]
+    said = "".join(f"Tests {', '.join(tests[n : n + 50])} [s1p1]. " for n in range(0, len(tests), 50))
     endless = Reply(text=said, finish_reason="length", fault=UNLIMITED)
     report = scene.quickly(playing(write=lambda _: endless), depth="brief").report
     assert len(of_step(scene.provider, "write")) == 1

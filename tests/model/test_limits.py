@@ -11,19 +11,17 @@ import pytest
 from deep_research import api
 from deep_research.assembly.environment import RunEnvironment
 from deep_research.cli.main import run as command
-from deep_research.data import Gap, SearchResult
 from deep_research.errors import ConfigError, Unreachable
-from deep_research.ports import Progress
 from deep_research.runs.research_run import resume_run
+from tests.graph.harness import Broken
 from tests.model.harness import PLAN, QUESTION, Scene, assert_presentable, of_step, research, steps
 from tests.runs.running import begin, engines
 from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 
-@pytest.mark.parametrize("budget", [6_000, 10_000])
-def test_at_the_end_of_a_budget_of_tokens_the_report_is_written_all_the_same(scene: Scene, budget: int) -> None:
-    ran = scene.research(budget_tokens=budget)
+def test_at_the_end_of_a_budget_of_tokens_the_report_is_written_all_the_same(scene: Scene) -> None:
+    ran = scene.research(budget_tokens=6_000)
     assert_presentable(ran)
     assert ran.report.answered
     assert all(section.notes for section in ran.report.sections)
@@ -31,23 +29,19 @@ def test_at_the_end_of_a_budget_of_tokens_the_report_is_written_all_the_same(sce
         assert "nobody judged" in ran.report.report
     assert any("budget" in gap.why for gap in ran.report.gaps)
     spent = ran.report.ledger.prompt_tokens + ran.report.ledger.completion_tokens
-    assert spent <= budget
+    assert spent <= 6_000
     assert spent == sum(call.counted.prompt + call.counted.completion for call in scene.provider.calls)
 
 
-@pytest.mark.parametrize("budget", [14_000])
-def test_the_reserve_of_a_budget_suffices_for_the_report(scene: Scene, budget: int) -> None:
+def test_the_reserve_of_a_budget_suffices_for_the_report(scene: Scene) -> None:
     """Research ends early; the report is written by the model all the same."""
-    ran = scene.research(ScriptedResearcher(sections=PLAN, sentences=4, opens=3, at_once=(1, 1)), budget_tokens=budget)
+    ran = scene.research(ScriptedResearcher(sections=PLAN, sentences=4, opens=3, at_once=(1, 1)), budget_tokens=14_000)
     assert any("budget" in gap.why for gap in ran.report.gaps)
     assert steps(scene.provider)["write"] == 1
     assert_presentable(ran)
 
 
-@pytest.mark.parametrize("refused", [3, 4])
-def test_d5_a_report_that_is_too_long_to_ask_for_is_asked_for_with_a_tenth_less_three_times(
-    scene: Scene, refused: int
-) -> None:
+def test_d5_a_report_that_is_too_long_to_ask_for_is_asked_for_with_a_tenth_less_three_times(scene: Scene) -> None:
     """A server that says neither its window nor the prompt's length; before it is given up, a quarter is tried."""
     usual = ScriptedResearcher(sections=PLAN, sentences=4)
     sizes: list[int] = []
@@ -55,7 +49,7 @@ def test_d5_a_report_that_is_too_long_to_ask_for_is_asked_for_with_a_tenth_less_
     def script(request: Request) -> Reply:
         if step_of(request) == "write":
             sizes.append(sum(len(message["text"]) for message in request["messages"]))
-            if len(sizes) <= refused:
+            if len(sizes) <= 4:
                 return Reply(fault="too_large")
         reply = usual(request)
         more = "\n".join(f"Test {n} gave {n * 37 % 1000} rpm." for n in range(1_500))
@@ -63,9 +57,9 @@ def test_d5_a_report_that_is_too_long_to_ask_for_is_asked_for_with_a_tenth_less_
 
     ran = scene.research(script)
     assert not [gap for gap in ran.report.gaps if gap.what == "report"]
-    shares = [after / before for before, after in pairwise(sizes[: refused + 1])]
+    shares = [after / before for before, after in pairwise(sizes[:5])]
     assert all(0.8 < share < 0.93 for share in shares[:3]), shares
-    assert all(share < 0.3 for share in shares[3:])
+    assert shares[3] < 0.3
 
 
 def test_a_budget_in_dollars_is_counted_with_the_prices_of_the_model(scene: Scene) -> None:
@@ -75,20 +69,18 @@ def test_a_budget_in_dollars_is_counted_with_the_prices_of_the_model(scene: Scen
     assert 0.005 < (ran.report.ledger.cost_usd or 0) <= 0.015
 
 
-@pytest.mark.parametrize("model", ["gpt-5.4-mini", "scripted"])
-def test_the_price_that_a_server_tells_is_what_a_run_costs(scene: Scene, model: str) -> None:
+def test_the_price_that_a_server_tells_is_what_a_run_costs(scene: Scene) -> None:
     with scene.served(told={"cost": 0.05}) as provider:
-        ran = research(scene.folder, model_name=model)
+        ran = research(scene.folder)
     assert ran.report.ledger.cost_usd == pytest.approx(0.05 * len(provider.calls))
 
 
-@pytest.mark.parametrize("budget", [0.27, 0.57])
-def test_a_budget_in_dollars_is_kept_by_the_prices_that_a_server_tells(scene: Scene, budget: float) -> None:
+def test_a_budget_in_dollars_is_kept_by_the_prices_that_a_server_tells(scene: Scene) -> None:
     """Also while several calls are in flight, whose prices nobody knows yet."""
     with scene.served(told={"cost": 0.05}) as provider:
-        ran = research(scene.folder, model_name="gpt-5.4-mini", budget_usd=budget)
+        ran = research(scene.folder, model_name="gpt-5.4-mini", budget_usd=0.57)
     assert any("US dollars" in gap.why for gap in ran.report.gaps)
-    assert budget / 2 < 0.05 * len(provider.calls) <= budget
+    assert 0.57 / 2 < 0.05 * len(provider.calls) <= 0.57
     assert ran.report.ledger.cost_usd == pytest.approx(0.05 * len(provider.calls))
 
 
@@ -132,8 +124,7 @@ def test_a_key_that_is_refused_in_the_middle_of_a_run_ends_it(scene: Scene) -> N
             research(scene.folder)
 
 
-@pytest.mark.parametrize("fault", ["refusal", "empty"])
-def test_an_answer_that_was_paid_and_useless_is_in_the_ledger(scene: Scene, fault: str) -> None:
+def test_an_answer_that_was_paid_and_useless_is_in_the_ledger(scene: Scene) -> None:
     researcher = ScriptedResearcher(sections=PLAN, sentences=4)
     failed: list[str] = []
 
@@ -141,7 +132,7 @@ def test_an_answer_that_was_paid_and_useless_is_in_the_ledger(scene: Scene, faul
         step = step_of(request)
         if step == "plan" and not failed:
             failed.append(step)
-            return replace(researcher(request), fault=fault)
+            return replace(researcher(request), fault="refusal")
         return researcher(request)
 
     ran = scene.research(script)
@@ -159,30 +150,12 @@ def test_a_broken_prompt_file_of_the_user_stops_a_run_before_a_model_is_asked(sc
     assert not provider.calls
 
 
-class Unanswering:
-    """A place to search that never answers."""
-
-    name = "web"
-    purpose = "Pages nobody can reach."
-
-    async def prepare(self, progress: Progress) -> tuple[Gap, ...]:
-        return ()
-
-    async def search(self, query: str, *, limit: int) -> SearchResult:
-        raise Unreachable("The search engine does not answer.", source="web")
-
-    async def read(self, found: object) -> object:
-        raise AssertionError("nothing was found")
-
-    async def close(self) -> None:
-        return
-
-
 async def test_when_every_search_fails_the_report_says_so_and_invents_nothing(scene: Scene) -> None:
     with scene.served() as provider:
         values = {"model_provider": "compatible", "model_name": "scripted"}
+        silent = Unreachable("The search engine does not answer.", source="web")
         began = begin(QUESTION, home=scene.folder / "home", docs=[engines(scene.folder / "n")], **values)
-        environment = RunEnvironment(began.home, listener=began.events.append, places=[Unanswering()])  # type: ignore[list-item]
+        environment = RunEnvironment(began.home, listener=began.events.append, places=[Broken(silent, "web")])
         report = await resume_run(began.folder, environment)
     assert not report.answered
     assert not report.claims

@@ -20,22 +20,6 @@ def opened(library: SqliteLibrary, number: int) -> Turn:
     return Turn(actions=(action,), observations=(Observation(action=action.id, passages=passages),))
 
 
-def test_passages_that_only_shrunk_turns_have_shown_fit_the_window_too() -> None:
-    library = SqliteLibrary(":memory:")
-    turns = [opened(library, number) for number in range(4)]
-    again = [
-        turn.model_copy(
-            update={
-                "actions": (turn.actions[0].model_copy(update={"id": f"b{n}"}),),
-                "observations": (turn.observations[0].model_copy(update={"action": f"b{n}"}),),
-            }
-        )
-        for n, turn in enumerate(turns)
-    ]
-    sent = messages_of([*turns, *again], library, budget=1_000)
-    assert sum(estimate_tokens(m.text) for m in sent) <= 1_000
-
-
 def test_the_oldest_results_shrink_seldom_and_what_was_sent_before_stands() -> None:
     library = SqliteLibrary(":memory:")
     turns = [opened(library, number) for number in range(TURNS)]

@@ -44,15 +44,15 @@ def _kept(folder: RunFolder, kind: str) -> list[str]:
         return [row[0] for row in database.execute("SELECT key FROM calls WHERE kind = ?", (kind,))]
 
 
-POINTS = [
-    ("decide", 1), ("plan", 1), ("research", 9), ("review_section", 1), ("review", 1),
-    ("write", 2), ("judge", 1), ("examine", 1), ("revise", 1),
-]  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("step", "number", "workflow"),
-    [*((*point, "sections") for point in POINTS), ("research", 2, "loop"), ("supervise", 2, "supervisor")],
+    [
+        ("plan", 1, "sections"),
+        ("research", 9, "sections"),
+        ("write", 2, "sections"),
+        ("revise", 1, "sections"),
+        ("supervise", 2, "supervisor"),
+    ],
 )
 def test_only_the_calls_in_flight_are_asked_again(scene: Scene, step: str, number: int, workflow: str) -> None:
     script = Holding(step, number)

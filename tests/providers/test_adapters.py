@@ -133,7 +133,6 @@ async def test_faults_become_our_errors(wire: str, fault: str, expected: type[Re
         ("server_error", ProviderDown),
         ("context_too_long", ContextTooLong),
         ("bad_key", ModelSetupError),
-        ("unknown_model", ModelSetupError),
         ("empty", MalformedOutput),
     ],
 )
@@ -148,39 +147,6 @@ async def test_thoughts_never_reach_the_text(wire: str, fault: str) -> None:
     answer = await answer_of(wire, [Reply(data={"word": "rain", "number": 3}, fault=fault)], asking(schema_=SCHEMA))
     assert json.loads(answer.text) == {"word": "rain", "number": 3}
     assert "First I weigh" in answer.reasoning or "The user wants" in answer.reasoning
-
-
-@pytest.mark.parametrize("wire", WIRES)
-async def test_an_unknown_tool_and_broken_arguments_are_for_the_reader(wire: str) -> None:
-    def script(request: Any) -> Reply:
-        calls = (Call("get_weather", {"city": "Oslo"}),)
-        return Reply(tool_calls=calls, fault=["unknown_tool", "broken_arguments"][request["number"] - 1])
-
-    if wire == "ollama":
-        pytest.skip("Ollama sends arguments as objects")
-    with ScriptedProvider(script) as provider:
-        async with opened(wire, provider) as model:
-            unknown = await model.complete(asking(tools=(WEATHER,)))
-            broken = await model.complete(asking(tools=(WEATHER,)))
-    assert [call.name for call in unknown.tool_calls] == ["no_such_tool"]
-    assert [(call.name, call.arguments) for call in broken.tool_calls] == [("get_weather", None)]
-    assert broken.tool_calls[0].raw
-
-
-@pytest.mark.parametrize("wire", OWN)
-async def test_wrong_schema_and_invalid_json_are_handed_on(wire: str) -> None:
-    def script(request: Any) -> Reply:
-        return Reply(
-            data={"word": "r" * 40, "number": 3}, fault=["wrong_schema", "invalid_json"][request["number"] - 1]
-        )
-
-    with ScriptedProvider(script) as provider:
-        async with opened(wire, provider) as model:
-            wrong = await model.complete(asking(schema_=SCHEMA))
-            invalid = await model.complete(asking(schema_=SCHEMA))
-    assert json.loads(wrong.text) == {"unexpected": [1, 2, 3]}
-    with pytest.raises(json.JSONDecodeError):
-        json.loads(invalid.text)
 
 
 @pytest.mark.parametrize("key", ["sk-“quoted”", "sk-two\nlines"])

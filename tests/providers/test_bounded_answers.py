@@ -9,7 +9,7 @@ import pytest
 from deep_research.data import ModelAnswer
 from deep_research.errors import ResearchError
 from deep_research.providers import answer_parsing
-from deep_research.providers.answer_parsing import MOST_CALLS, repeats
+from deep_research.providers.answer_parsing import MOST_CALLS
 from deep_research.providers.http_wire import Lines, WireFailure
 from deep_research.providers.token_stream import streaming_to
 from tests.providers.served import WEATHER, asking, completed, serving
@@ -132,13 +132,3 @@ def test_an_event_without_end_is_an_error(piece: bytes) -> None:
 
     with pytest.raises(WireFailure):
         feed()
-
-
-def test_tables_and_short_texts_are_no_endless_repetition() -> None:
-    table = "".join(
-        f"| Kestrel {n * 7919 % 1000} | not stated | not stated | {n * 104729 % 97} kg [s{n}p{n % 7}] |\n"
-        for n in range(200)
-    )
-    assert not repeats(table)
-    assert not repeats("Not found. " * 200)
-    assert repeats(table + "该发动机转速为每分钟3000转[s1p1]。" * 400)

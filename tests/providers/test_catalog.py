@@ -11,10 +11,8 @@ from deep_research.errors import ConfigError
 from deep_research.providers.model_families import family_of
 from deep_research.providers.provider_catalog import (
     PROVIDERS,
-    VARIABLES,
     auto_provider,
     open_model,
-    open_named,
 )
 from tests.providers.served import KEYS, asking, completed
 from tests.support import ScriptedProvider
@@ -24,12 +22,9 @@ from tests.support import ScriptedProvider
     ("keys", "base_url", "provider"),
     [
         ({}, "", None),
-        ({"OPENAI_API_KEY": "k"}, "", "openai"),
         ({"OPENAI_API_KEY": "k", "DASHSCOPE_API_KEY": "k"}, "", "aliyun"),
         ({"DEEPSEEK_API_KEY": "k", "ANTHROPIC_API_KEY": "k"}, "", "anthropic"),
         ({"DEEPSEEK_API_KEY": ""}, "", None),
-        ({"MOONSHOT_API_KEY": "k"}, "", "moonshot"),
-        ({"OLLAMA_HOST": "localhost:11434"}, "", "ollama"),
         ({"OPENAI_COMPATIBLE_BASE_URL": "http://localhost:8000/v1"}, "", "compatible"),
         ({}, "http://localhost:8000/v1", "compatible"),
         ({"OPENAI_API_KEY": "k"}, "http://localhost:8000/v1", "openai"),
@@ -37,10 +32,6 @@ from tests.support import ScriptedProvider
 )
 def test_auto_takes_the_first_whose_key_is_set(keys: dict[str, str], base_url: str, provider: str | None) -> None:
     assert auto_provider(keys, base_url=base_url) == provider
-
-
-def test_the_variables_of_all_providers_are_read() -> None:
-    assert {"DASHSCOPE_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OLLAMA_HOST"} < set(VARIABLES)
 
 
 @pytest.mark.parametrize("name", [name for name, known in PROVIDERS.items() if known.model])
@@ -54,12 +45,10 @@ def test_default_models_open_without_sending_anything(name: str) -> None:
     ("call", "setting"),
     [
         (lambda: open_model("opanai", keys=KEYS), "model_provider"),
-        (lambda: open_model("openai"), "OPENAI_API_KEY"),
         (lambda: open_model("openai", keys={"OPENAI_API_KEY": "  "}), "OPENAI_API_KEY"),
         (lambda: open_model("compatible", base_url="http://x/v1"), "model_name"),
         (lambda: open_model("compatible", "m"), "model_base_url"),
         (lambda: open_model("openai", keys=KEYS, base_url="localhost:8000"), "model_base_url"),
-        (lambda: open_model("openai", keys=KEYS, facts={"context_tokens": -1}), "models.gpt-5.4-mini.context_tokens"),
         (lambda: open_model("openai", keys=KEYS, facts={"contxt": 1}), "models.gpt-5.4-mini.contxt"),
         (lambda: open_model("openai", "m", keys=KEYS, chat_model=object()), "model_provider"),
         (lambda: open_model("langchain", "no_such_vendor:m"), "model_name"),
@@ -76,7 +65,7 @@ def test_ollama_host_without_a_port_has_that_of_ollama() -> None:
     assert "http://192.0.2.7:11434" in str(vars(model))
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:{}", "http://127.0.0.1:{}", "http://127.0.0.1:{}/"])
+@pytest.mark.parametrize("address", ["127.0.0.1:{}", "http://127.0.0.1:{}/"])
 async def test_ollama_host_in_all_its_forms(address: str) -> None:
     with ScriptedProvider(["Yes."]) as provider:
         port = provider.base_url.rsplit(":", 1)[1]
@@ -121,16 +110,6 @@ async def test_long_answers_are_streamed() -> None:
     assert [call.request["stream"] for call in server.calls] == [False, True, False, True]
 
 
-def test_fallbacks_of_the_same_and_of_another_provider() -> None:
-    names = ("gpt-4o", "anthropic:claude-haiku-4-5", "llama3:8b")
-    opened = [open_named(name, "openai", keys=KEYS) for name in names]
-    assert [(model.provider, model.model) for model in opened] == [
-        ("openai", "gpt-4o"),
-        ("anthropic", "claude-haiku-4-5"),
-        ("openai", "llama3:8b"),
-    ]
-
-
 def test_facts_are_dated_and_have_a_source() -> None:
     parsed = tomllib.loads(files("deep_research.providers").joinpath("families.toml").read_text("utf-8"))
     names = [name for vendor in parsed["vendor"] for family in vendor["family"] for name in family["models"]]
@@ -151,13 +130,10 @@ def test_cached_and_written_tokens_have_their_own_prices() -> None:
     ("name", "price"),
     [
         ("gpt-5", 1.25),
-        ("openai/gpt-5-2025-08-07", 1.25),
         ("claude-haiku-4-5@20251001", 1.0),
         ("gpt-4o-latest", 2.5),
-        ("gpt-5-pro", 15.0),
         ("gpt-5-pro-2025-10-06", 15.0),
         ("gpt-5.7", None),
-        ("gpt-5.1-codex-mini", None),
         ("gpt-4.1-pro", None),
     ],
 )
@@ -166,23 +142,13 @@ def test_a_price_holds_for_the_model_itself_and_its_dates(name: str, price: floa
     assert family_of(name).structured == "native"
 
 
-def test_opening_a_model_loads_no_sdk() -> None:
-    code = (
-        "import sys; from deep_research.providers.provider_catalog import open_model;"
-        "open_model('openai', keys={'OPENAI_API_KEY': 'k'}); open_model('anthropic', keys={'ANTHROPIC_API_KEY': 'k'});"
-        "print([m for m in ('openai', 'anthropic', 'langchain', 'langchain_core', 'httpx') if m in sys.modules])"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "[]"
-
-
-def test_a_run_with_a_model_loads_no_command_line_of_its_http_client() -> None:
+def test_a_run_with_a_model_loads_no_sdk_and_no_command_line_of_its_http_client() -> None:
     code = (
         "import sys; from pathlib import Path; from deep_research.assembly.reasoner_choice import open_reasoner\n"
         "from deep_research.settings import Settings; from deep_research.stores.journal import SqliteJournal\n"
         "named = Settings(model_provider='compatible', model_name='m', model_base_url='http://127.0.0.1:9')\n"
         "open_reasoner(named, {'OPENAI_COMPATIBLE_API_KEY': 'k'}, journal=SqliteJournal(':memory:'), home=Path(), on_gap=print)\n"
-        "print([m for m in ('httpx', 'rich', 'pygments') if m in sys.modules])"
+        "print([m for m in ('openai', 'anthropic', 'langchain', 'httpx', 'rich', 'pygments') if m in sys.modules])"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "['httpx']"

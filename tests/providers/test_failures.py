@@ -1,11 +1,7 @@
 """What errors mean: bodies written after those that vendors send."""
 
-import inspect
 from typing import Any
 
-import anthropic
-import httpx
-import openai
 import pytest
 
 from deep_research.errors import (
@@ -18,8 +14,7 @@ from deep_research.errors import (
     ResearchError,
 )
 from deep_research.providers.http_wire import WireFailure
-from deep_research.providers.langchain_model import failure_of
-from deep_research.providers.provider_failures import About, error_body, translate
+from deep_research.providers.provider_failures import About, translate
 from deep_research.providers.server_manner import Manner, learnt_from
 
 ABOUT = About("openai", "gpt-x", "OPENAI_API_KEY", "https://example.org/v1")
@@ -35,15 +30,7 @@ def anthropic_error(kind: str, message: str) -> dict[str, Any]:
 
 CASES: list[tuple[str, int, Any, type[ResearchError], dict[str, Any]]] = [
     ("openai", 400, openai_error("too long", "context_length_exceeded"), ContextTooLong, {}),
-    (
-        "openai",
-        400,
-        openai_error("This model's maximum context length is 8 tokens. However, you sent 9 tokens", "x"),
-        ContextTooLong,
-        {"window": 8, "used": 9},
-    ),
     ("openai", 429, openai_error("quota", "insufficient_quota"), ModelSetupError, {"reason": "no_credit"}),
-    ("openai", 429, openai_error("slow", "rate_limit_exceeded"), ModelRateLimited, {}),
     (
         "openai",
         429,
@@ -66,12 +53,10 @@ CASES: list[tuple[str, int, Any, type[ResearchError], dict[str, Any]]] = [
         {"window": 8000, "used": 7000},
     ),
     ("compatible", 400, {"error": {"message": "too big", "type": "exceed_context_size_error", "n_ctx": 4096}}, ContextTooLong, {"window": 4096}),
-    ("compatible", 400, "the model is loaded with context length of only 4096 tokens", ContextTooLong, {"window": 4096}),
     ("ollama", 400, {"error": "input length 90 exceeds the context length 80"}, ContextTooLong, {"window": 80}),
     ("openai", 401, openai_error("key", "invalid_api_key"), ModelSetupError, {"setting": "OPENAI_API_KEY"}),
     ("openai", 400, openai_error("no", "content_policy_violation"), Refused, {}),
     ("openai", 400, openai_error("Invalid 'temperature'.", "decimal_below_min_value"), ModelSetupError, {"setting": "model"}),
-    ("openai", 500, openai_error("oops", None, "server_error"), ProviderDown, {"status": 500}),
     ("openai", 503, "<html>busy</html>", ProviderDown, {}),
     ("openai", 403, openai_error("Country not supported", "unsupported_country"), ModelSetupError, {"reason": "no_access"}),
     ("groq", 413, openai_error("Request too large: Limit 6000", "rate_limit_exceeded", "tokens"), ContextTooLong, {}),
@@ -90,10 +75,7 @@ CASES: list[tuple[str, int, Any, type[ResearchError], dict[str, Any]]] = [
         ContextTooLong,
         {"window": 10, "used": 9},
     ),
-    ("anthropic", 529, anthropic_error("overloaded_error", "Overloaded"), ProviderDown, {}),
     ("anthropic", 0, anthropic_error("overloaded_error", "Overloaded"), ProviderDown, {}),
-    ("anthropic", 429, anthropic_error("rate_limit_error", "slow"), ModelRateLimited, {}),
-    ("anthropic", 413, anthropic_error("request_too_large", "big"), ContextTooLong, {}),
     (
         "anthropic",
         400,
@@ -101,7 +83,6 @@ CASES: list[tuple[str, int, Any, type[ResearchError], dict[str, Any]]] = [
         ModelSetupError,
         {"reason": "no_credit"},
     ),
-    ("anthropic", 404, anthropic_error("not_found_error", "model: x"), ModelSetupError, {"reason": "unknown_model"}),
     (
         "aliyun",
         400,
@@ -112,21 +93,12 @@ CASES: list[tuple[str, int, Any, type[ResearchError], dict[str, Any]]] = [
     ("aliyun", 429, openai_error("You exceeded your current quota", "insufficient_quota"), ModelRateLimited, {}),
     ("aliyun", 429, {"code": "Throttling.RateQuota", "message": "x", "request_id": "r1"}, ModelRateLimited, {"request_id": "r1"}),
     ("aliyun", 400, openai_error("Output data may contain…", "data_inspection_failed"), Refused, {}),
-    ("aliyun", 401, {"code": "InvalidApiKey", "message": "Invalid"}, ModelSetupError, {"reason": "bad_key"}),
     ("aliyun", 403, {"code": "AllocationQuota.FreeTierOnly", "message": "x"}, ModelSetupError, {"reason": "no_credit"}),
     ("deepseek", 402, openai_error("Insufficient Balance", "invalid_request_error"), ModelSetupError, {"reason": "no_credit"}),
     ("deepseek", 400, openai_error("Content Exists Risk", "invalid_request_error"), Refused, {}),
     ("openrouter", 429, {"error": {"code": 429, "message": "busy", "metadata": {"raw": "upstream"}}}, ModelRateLimited, {}),
-    ("openrouter", 402, {"error": {"code": 402, "message": "credits"}}, ModelSetupError, {"reason": "no_credit"}),
     ("ollama", 404, {"error": "model 'x' not found"}, ModelSetupError, {"reason": "unknown_model"}),
     ("compatible", 422, {"detail": [{"loc": ["body", "messages"], "msg": "bad"}]}, ModelSetupError, {}),
-    (
-        "compatible",
-        400,
-        {"object": "error", "message": "This model's maximum context length is 5 tokens. But 6 tokens", "code": 400},
-        ContextTooLong,
-        {"window": 5, "used": 6},
-    ),
     ("compatible", 500, {"error": {"message": "x", "type": "exceed_context_size_error", "code": 500}}, ContextTooLong, {}),
     ("compatible", 400, [{"error": {"code": 400, "message": "input token count (9) exceeds the maximum (8)"}}], ContextTooLong, {"window": 8}),
 ]  # fmt: skip
@@ -163,18 +135,14 @@ def test_a_key_quoted_by_the_vendor_is_not_repeated() -> None:
     [
         ("Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens'.", "max_tokens", "max_tokens", "max_tokens"),
         ("Unsupported value: 'messages[0].role' does not support 'system'.", "messages[0].role", "", "role"),
-        ("System role not supported", "", "", "role"),
         ("parameter.enable_thinking must be set to false for non-streaming calls", "", "enable_thinking", "whole"),
         ("This model only support stream mode, please enable the stream parameter.", "", "", "whole"),
         ("temperature is deprecated for this model", "", "temperature", "temperature"),
-        ("temperature is deprecated for this model", "", "", ""),
         ("output_config.format: Extra inputs are not permitted", "", "output_config", "output_config"),
         ("This model does not support effort level 'xhigh'.", "", "", ""),
-        ("This response_format type is unavailable now", "", "response_format", "json_schema"),
         ("Unsupported parameter: 'response_format'", "response_format", "response_format", "response_format"),
         ("json_schema is not enabled on this server", "", "response_format", "json_schema"),
         ('"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set', "", "tools", "tools"),
-        ("registry.ollama.ai/library/gemma:2b does not support tools", "", "tools", "tools"),
         ("prompt is too long: 9 tokens > 8 maximum", "", "max_tokens", ""),
         ("Unknown name \"stream_options\": Cannot find field.", "", "stream_options", "stream_options"),
     ],
@@ -191,11 +159,9 @@ def test_which_parameter_a_server_does_not_take(message: str, param: str, sent: 
     ("message", "most"),
     [
         ("Invalid max_tokens value, the valid range of max_tokens is [1, 4096]", 4096),
-        ("<400> InternalError.Algo.InvalidParameter: Range of max_tokens should be [1, 8192]", 8192),
         ("max_tokens is too large: 16000. This model supports at most 2048 completion tokens, whereas you provided 16000.", 2048),
         ("max_tokens: 16000 > 8192, which is the maximum allowed number of output tokens for claude-x", 8192),
         ("`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` is less than the `context_window`", 8192),
-        ("The maximum tokens you requested exceeds the model limit of 4096. Try again with a lower value.", 4096),
         ("max_tokens is too large: 5000. This model's maximum context length is 8192 tokens and your request has 7000 input tokens", 0),
         ("max_tokens must be at least 1", 0),
     ],
@@ -204,33 +170,3 @@ def test_the_longest_answer_that_an_error_names(message: str, most: int) -> None
     body = {"model": "m", "messages": [], "max_tokens": 16_000}
     learnt = learnt_from(WireFailure("", status=400, body=openai_error(message)), body, Manner(), "openai")
     assert learnt.most_output == most
-
-
-def sdk_errors(sdk: Any) -> list[type[Exception]]:
-    return [
-        kind
-        for _, kind in inspect.getmembers(sdk, inspect.isclass)
-        if issubclass(kind, sdk.APIStatusError) and kind.__init__ is sdk.APIStatusError.__init__
-    ]
-
-
-@pytest.mark.parametrize("kind", [*sdk_errors(openai), *sdk_errors(anthropic)])
-def test_every_error_of_the_sdks_has_a_class_of_ours(kind: Any) -> None:
-    status = getattr(kind, "status_code", 500)
-    status = status if isinstance(status, int) else 500
-    response = _response(status)
-    failure = failure_of(kind("said", response=response, body=None))
-    assert failure is not None
-    error = translate(failure, ABOUT)
-    assert type(error) in (ModelSetupError, ContextTooLong, ModelRateLimited, ProviderDown)
-    assert error.retry_after == 3.0
-
-
-def _response(status: int) -> Any:
-    return httpx.Response(status, headers={"retry-after": "3"}, request=httpx.Request("POST", "http://x/"))
-
-
-def test_the_parts_of_an_error_of_no_shape() -> None:
-    assert error_body(None).message == ""
-    assert error_body("text").message == "text"
-    assert error_body([]).message == ""

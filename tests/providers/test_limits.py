@@ -1,18 +1,6 @@
 import asyncio
 
-import pytest
-
-from deep_research.errors import (
-    ConfigError,
-    ContextTooLong,
-    MalformedOutput,
-    ModelError,
-    ModelRateLimited,
-    ProviderDown,
-    Refused,
-)
-from deep_research.providers.provider_limits import Gate, policy_for
-from tests.support.clock import FakeClock
+from deep_research.providers.provider_limits import Gate
 
 
 async def settle() -> None:
@@ -50,17 +38,6 @@ async def _pass_through(gate: Gate) -> None:
         pass
 
 
-async def test_one_that_gives_up_waiting_takes_no_place() -> None:
-    gate = Gate(1)
-    async with gate.slot():
-        waiting = asyncio.create_task(_pass_through(gate))
-        await settle()
-        waiting.cancel()
-        await settle()
-    await _pass_through(gate)
-    await asyncio.wait_for(_pass_through(gate), 5)
-
-
 async def test_a_place_given_to_one_that_is_cancelled_at_that_moment_is_passed_on() -> None:
     gate = Gate(1)
     holding = gate.slot()
@@ -71,15 +48,6 @@ async def test_a_place_given_to_one_that_is_cancelled_at_that_moment_is_passed_o
     first.cancel()
     await asyncio.wait_for(second, 5)
     await asyncio.wait_for(_pass_through(gate), 5)
-
-
-async def test_a_closed_gate_opens_when_the_provider_said() -> None:
-    hand = FakeClock()
-    gate = Gate(clock=hand)
-    gate.pause(12)
-    async with gate.slot() as started:
-        assert started == 12
-    assert hand.slept == [12]
 
 
 async def test_a_gate_serves_several_event_loops() -> None:
@@ -95,22 +63,3 @@ async def test_a_gate_serves_several_event_loops() -> None:
     await settle()
     await holding.__aexit__(None, None, None)
     assert await asyncio.wait_for(waiting, 10) == 1
-
-
-@pytest.mark.parametrize(
-    ("error", "action"),
-    [
-        (ModelRateLimited("x"), "wait"),
-        (ProviderDown("x"), "retry"),
-        (MalformedOutput("x"), "retry"),
-        (Refused("x", reason="refusal"), "retry"),
-        (Refused("x", reason="content_filter"), "fall_back"),
-        (ContextTooLong("x"), "stop"),
-        (ConfigError("x", reason="bad_key"), "stop"),
-        (ConfigError("x", reason="no_credit"), "fall_back"),
-        (ConfigError("x", reason="unknown_model"), "fall_back"),
-        (ModelError("x"), "fall_back"),
-    ],
-)
-def test_what_follows_each_error(error: ModelError, action: str) -> None:
-    assert policy_for(error).action == action

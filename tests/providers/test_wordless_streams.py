@@ -24,7 +24,7 @@ async def test_a_stream_of_comments_alone_ends(monkeypatch: pytest.MonkeyPatch) 
 
     server = LoopbackServer(answer)
     server.start()
-    wire = HttpWire(f"http://127.0.0.1:{server.port}/v1", {}, timeout_seconds=1.0)
+    wire = HttpWire(f"http://127.0.0.1:{server.port}/v1", {}, timeout_seconds=0.4)
     try:
         with pytest.raises(WireFailure, match="nothing but comments") as failed:
             async for _ in wire.stream("/chat/completions", {"model": "m"}):

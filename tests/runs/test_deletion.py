@@ -41,13 +41,6 @@ def holding(home: Path, text: str) -> list[Path]:
 
 
 @pytest.mark.usefixtures("open_umask")
-def test_the_state_folder_is_its_owners_alone(own_state: Path, tmp_path: Path) -> None:
-    run(QUESTION, home=own_state, docs=[engines(tmp_path / "docs")])
-    assert len(list(own_state.rglob("*"))) > 8
-    assert _open_to_others(own_state) == []
-
-
-@pytest.mark.usefixtures("open_umask")
 def test_the_files_that_sqlite_makes_beside_a_database_are_the_owners_too(own_state: Path) -> None:
     own_state.mkdir()
     library = SqliteLibrary(own_state / "library.db")
@@ -56,13 +49,22 @@ def test_the_files_that_sqlite_makes_beside_a_database_are_the_owners_too(own_st
     library.close()
 
 
-def test_deleting_a_run_takes_what_only_it_needed(own_state: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("open_umask")
+def test_what_is_kept_is_its_owners_alone_and_counted_and_goes_with_the_only_run_that_needed_it(
+    own_state: Path, tmp_path: Path
+) -> None:
     one, other = engines(tmp_path / "one"), engines(tmp_path / "other")
     (one / "note.md").write_text("The private word about engines is CANARYONE.")
     first = run(QUESTION, home=own_state, docs=[one])
     second = run(QUESTION, home=own_state, docs=[other])
     assert holding(own_state, "CANARYONE")
     assert len(list((own_state / "documents").glob("*.db"))) == 2
+    assert len(list(own_state.rglob("*"))) > 8
+    assert _open_to_others(own_state) == []
+    kept, index = api.kept_runs(home=own_state), folder_size(own_state / "documents")
+    assert kept.runs == 2
+    assert kept.bytes == index + folder_size(own_state / "runs")
+    assert index > 0
     done = api.delete_runs([first.folder.run_id], home=own_state)
     assert done.runs == (first.folder.run_id,)
     assert done.freed > 100_000
@@ -151,11 +153,3 @@ def test_the_command_deletes_nothing_unasked(own_state: Path, tmp_path: Path) ->
     assert done.code == 0
     assert done.out.startswith("Deleted 1 run and ")
     assert not folder.path.exists()
-
-
-def test_the_indexes_of_documents_count_among_what_is_kept(tmp_path: Path) -> None:
-    ran = run(QUESTION, home=tmp_path / "home", docs=[engines(tmp_path / "notes")])
-    kept, index = api.kept_runs(home=ran.home), folder_size(ran.home / "documents")
-    assert kept.runs == 1
-    assert kept.bytes == index + folder_size(ran.home / "runs")
-    assert index > 0

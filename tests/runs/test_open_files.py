@@ -28,7 +28,7 @@ def test_runs_with_documents_leave_no_file_open(own_state: Path, tmp_path: Path)
     docs = engines(tmp_path / "docs")
     made = [run(QUESTION, home=own_state, docs=[docs], workflow="quick").folder.run_id]
     before = len(_open_files())
-    made += [run(QUESTION, home=own_state, docs=[docs], workflow="quick").folder.run_id for _ in range(3)]
+    made += [run(QUESTION, home=own_state, docs=[docs], workflow="quick").folder.run_id for _ in range(2)]
     assert len(_open_files()) <= before
     assert [name for name in _open_files() if str(own_state) in name] == []
     delete_runs(own_state, made)

@@ -15,7 +15,7 @@ from deep_research.runs.replay import replay_run
 from deep_research.runs.research_run import create_run
 from deep_research.settings import Settings
 from tests.model.harness import PLAN, QUESTION, failing, research, served
-from tests.runs.running import Ran, begin, engines, go_on, run
+from tests.runs.running import Ran, engines, go_on, run
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 
@@ -40,6 +40,7 @@ def _files(folder: Path) -> dict[str, int]:
 def test_a_run_without_a_model_gives_the_same_report_without_its_documents(tmp_path: Path) -> None:
     docs = engines(tmp_path / "docs")
     ran = run("Which kinds of engines are there?", home=tmp_path / "home", docs=[docs], workflow="supervisor")
+    asyncio.run(Run(ran.folder, ran.home).follow_up("Who built the Beta engine?"))  # what came after is no part of it
     for note in docs.iterdir():
         note.unlink()
     before = _files(ran.folder.path)
@@ -47,10 +48,8 @@ def test_a_run_without_a_model_gives_the_same_report_without_its_documents(tmp_p
     assert _files(ran.folder.path) == before
 
 
-@pytest.mark.parametrize(
-    "settings", [{}, {"workflow": "loop"}, {"workflow": "supervisor"}, {"workflow": "quick"}, {"depth": "deep"}]
-)
-def test_a_run_with_a_model_gives_the_same_report_without_server_and_key(
+@pytest.mark.parametrize("settings", [{"workflow": "loop"}, {"workflow": "supervisor"}, {"depth": "deep"}])
+def test_a_run_with_a_model_gives_the_same_report_without_server_and_key_also_on_another_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any]
 ) -> None:
     researcher = ScriptedResearcher(sections=PLAN, sentences=4, retry=["Beta engine"])
@@ -60,12 +59,21 @@ def test_a_run_with_a_model_gives_the_same_report_without_server_and_key(
         monkeypatch.delenv("OPENAI_COMPATIBLE_BASE_URL")
         monkeypatch.delenv("OPENAI_COMPATIBLE_API_KEY")
         assert _same(_again(ran), ran.report)
+        there = read_bundle(_bundle(ran), home=tmp_path / "elsewhere")
+        assert there.report is not None
+        assert (_same(there.report, ran.report), there.id) == (True, ran.folder.run_id)
+        assert _same(asyncio.run(there.replay()), ran.report)
         assert len(provider.calls) == asked
+    cited = next(iter(ran.report.passages))
+    assert there.read_passage(cited).passage.text == ran.report.passages[cited].text
+    second = read_bundle(_bundle(ran), home=tmp_path / "elsewhere")
+    assert second.id != there.id
+    assert asyncio.run(second.replay()).report == ran.report.report
 
 
 def test_a_call_that_failed_fails_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = failing(
-        ScriptedResearcher(sections=PLAN, sentences=4), "server_error", where=lambda r: step_of(r) == "review"
+        ScriptedResearcher(sections=PLAN, sentences=4), "overloaded", where=lambda r: step_of(r) == "review"
     )
     with served(monkeypatch, script):
         ran = research(tmp_path)
@@ -100,29 +108,6 @@ def test_the_answers_of_the_user_are_given_again(tmp_path: Path, monkeypatch: py
         go_on(ran, answer=answer)
     assert said
     assert _same(_again(ran), ran.report)
-
-
-def test_a_run_with_a_follow_up_gives_the_report_that_it_had_before(tmp_path: Path) -> None:
-    ran = begin("Which kinds of engines are there?", home=tmp_path / "home", docs=[engines(tmp_path / "docs")])
-    go_on(ran)
-    asyncio.run(Run(ran.folder, ran.home).follow_up("Who built the Beta engine?"))
-    assert _same(_again(ran), ran.report)
-
-
-def test_a_bundle_replays_on_another_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with served(monkeypatch):
-        ran = research(tmp_path)
-    monkeypatch.delenv("OPENAI_COMPATIBLE_API_KEY")
-    bundle = _bundle(ran)
-    there = read_bundle(bundle, home=tmp_path / "elsewhere")
-    assert there.report is not None
-    assert (_same(there.report, ran.report), there.id) == (True, ran.folder.run_id)
-    assert _same(asyncio.run(there.replay()), ran.report)
-    cited = next(iter(ran.report.passages))
-    assert there.read_passage(cited).passage.text == ran.report.passages[cited].text
-    second = read_bundle(bundle, home=tmp_path / "elsewhere")
-    assert second.id != there.id
-    assert asyncio.run(second.replay()).report == ran.report.report
 
 
 def test_a_report_that_names_its_documents_replays_from_a_bundle(tmp_path: Path) -> None:

@@ -67,9 +67,8 @@ def test_a_run_that_ends_between_its_report_and_its_record_reports_once(tmp_path
     assert [event.kind for event in ran.folder.read_events()].count("report_ready") == 1
 
 
-@pytest.mark.parametrize("fences", [1, 2])
-def test_a_fence_that_is_quoted_takes_nothing_behind_it_for_code(tmp_path: Path, fences: int) -> None:
-    code = "\n".join(["    ```", "    reset valve", "    ```"][: fences + 1])
+def test_a_fence_that_is_quoted_takes_nothing_behind_it_for_code(tmp_path: Path) -> None:
+    code = "    ```\n    reset valve"
     valve = f'# Valve\n\n!!! note ""\n    Reset the valve so.\n\n{code}\n\n## More\n\nEnd.\n'
     docs = write_notes(tmp_path / "docs", valve=valve, pump="# Pump\n\nReset of a pump needs a valve key.\n")
     report = run("How do I reset the valve?", home=tmp_path / "home", docs=[docs]).report

@@ -37,19 +37,35 @@ class Composing(Planner):
 
     async def write(self, *args: Any, **kwargs: Any) -> Move:
         self._voice.say("remark", "Only boats.")
+        self._voice.say("add", section="Delta engine")
         return await super().write(*args)
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS)
-def test_a_dropped_section_is_left_out_and_named(tmp_path: Path, workflow: str) -> None:
+def test_sections_are_dropped_and_added_and_a_remark_is_searched_for_once_and_all_is_named(
+    tmp_path: Path, workflow: str
+) -> None:
     voice = Voice()
-    place = Attentive("Alpha engine", lambda: voice.say("drop", section="Beta engine"))
-    trace = steered(tmp_path, voice, place, Planner(*TITLES), workflow=workflow)
+
+    def say() -> None:
+        voice.say("drop", section="Beta engine")
+        voice.say("add", "used in aircraft", "Gamma engine")
+        voice.say("remark", "Who built it in Porto?")
+
+    place = Attentive("Alpha engine", say)
+    trace = steered(tmp_path, voice, place, Planner("Alpha engine", "Beta engine"), workflow=workflow)
     assert _titles(trace) == ["Alpha engine", "Gamma engine"]
     assert "**Sections dropped during the research:** Beta engine" in trace.report.report
     assert not any(claim.where == "Beta engine" for claim in trace.report.claims)
     assert not any("Beta engine" in gap.what for gap in trace.report.gaps)
-    assert [(e.what, e.section, e.late) for e in trace.of(Steered)] == [("drop", "Beta engine", False)]
+    assert "aircraft" in (trace.report.sections[-1].notes or trace.report.report)
+    assert "**Sections added during the research:** Gamma engine" in trace.report.report
+    assert [e.attempt for e in trace.of(SectionStarted) if e.section == "Gamma engine"][:1] == [1]
+    assert place.asked["Who built it in Porto?"] == 1
+    assert "**Remarks made during the research:** Who built it in Porto?" in trace.report.report
+    assert [(e.what, e.section, e.late) for e in trace.of(Steered)] == [
+        ("drop", "Beta engine", False), ("add", "Gamma engine", False), ("remark", "", False)
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("workflow", ["sections", "supervisor"])
@@ -60,25 +76,6 @@ def test_the_pending_call_of_a_dropped_section_is_cancelled(tmp_path: Path, work
     assert place.cancelled == 1
     assert _titles(trace) == ["Alpha engine", "Gamma engine"]
     assert not any("Beta" in event.what for event in trace.of(GapFound)), "what the user wanted is no failure"
-
-
-@pytest.mark.parametrize("workflow", WORKFLOWS)
-def test_an_added_section_is_researched(tmp_path: Path, workflow: str) -> None:
-    voice = Voice()
-    place = Attentive("Alpha engine", lambda: voice.say("add", "used in aircraft", "Gamma engine"))
-    trace = steered(tmp_path, voice, place, Planner("Alpha engine", "Beta engine"), workflow=workflow)
-    assert _titles(trace) == ["Alpha engine", "Beta engine", "Gamma engine"]
-    assert "aircraft" in (trace.report.sections[-1].notes or trace.report.report)
-    assert "**Sections added during the research:** Gamma engine" in trace.report.report
-    assert [e.attempt for e in trace.of(SectionStarted) if e.section == "Gamma engine"][:1] == [1]
-
-
-def test_a_branch_that_is_done_takes_the_added_section_up_without_waiting_for_the_others(tmp_path: Path) -> None:
-    voice = Voice()
-    place = Attentive("Alpha engine", lambda: voice.say("add", section="Gamma engine"))
-    trace = steered(tmp_path, voice, place, Planner("Alpha engine", "Beta engine"), max_review_iterations=0)
-    assert trace.nodes.count("plan_sections") == 1
-    assert [e.section for e in trace.of(SectionStarted)].count("Gamma engine") == 1
 
 
 @pytest.mark.parametrize("workflow", ["sections", "supervisor"])
@@ -94,21 +91,12 @@ def test_who_wants_the_report_now_gets_what_is_known(tmp_path: Path, workflow: s
     assert "*The research was ended early on request" in trace.report.report
 
 
-@pytest.mark.parametrize("workflow", WORKFLOWS)
-def test_a_remark_is_searched_for_once_and_listed(tmp_path: Path, workflow: str) -> None:
-    voice = Voice()
-    place = Attentive("Alpha engine", lambda: voice.say("remark", "Who built it in Porto?"))
-    trace = steered(tmp_path, voice, place, Planner(*TITLES), workflow=workflow)
-    assert place.asked["Who built it in Porto?"] == 1
-    assert "**Remarks made during the research:** Who built it in Porto?" in trace.report.report
-    assert len(trace.of(Steered)) == 1
-
-
 def test_what_comes_while_the_report_is_written_is_too_late_and_said(tmp_path: Path) -> None:
     voice = Voice()
     trace = steered(tmp_path, voice, Attentive("", lambda: None), Composing(voice, *TITLES))
-    assert [(e.what, e.late) for e in trace.of(Steered)] == [("remark", True)]
+    assert [(e.what, e.late) for e in trace.of(Steered)] == [("remark", True), ("add", True)]
     assert "Only boats." not in trace.report.report
+    assert _titles(trace) == list(TITLES)
 
 
 def test_what_is_said_before_the_plan_holds_for_it(tmp_path: Path) -> None:

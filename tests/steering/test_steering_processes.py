@@ -67,9 +67,10 @@ def test_what_was_said_holds_after_a_kill_and_is_told_once(docs: str, own_state:
     assert_sound(report, folder)
 
 
-def test_another_terminal_stops_a_run_that_can_be_resumed(docs: str, own_state: Path) -> None:
+def test_another_terminal_stops_a_run_that_can_be_resumed_and_takes_no_wrong_words(docs: str, own_state: Path) -> None:
     with signalled_at("researching", signal.SIGSTOP, QUESTION, "--docs", docs, "-v") as (process, lines, more):
         folder = _stopped_run(own_state)
+        _assert_wrong_words_are_explained(folder)
         said = command("steer", folder.run_id, "--stop")
         assert f"It stops; go on with: deep-research resume {folder.run_id}" in said.out
         process.send_signal(signal.SIGCONT)
@@ -80,26 +81,19 @@ def test_another_terminal_stops_a_run_that_can_be_resumed(docs: str, own_state: 
     said = command("resume", folder.run_id, "--json")
     assert said.code == 0, "it obeyed once: " + said.err
     assert_sound(Report.model_validate_json(said.out), folder)
-
-
-def test_a_wrong_word_is_explained_and_a_finished_run_takes_none(docs: str, own_state: Path) -> None:
-    with signalled_at("researching", signal.SIGSTOP, QUESTION, "--docs", docs, "-v"):
-        folder = _stopped_run(own_state)
-        for wrong in (
-            ["--drop", "no such thing"],
-            ["--drop", "99"],
-            ["--add", sections_of(folder)[0]],
-            ["--remark", " "],
-        ):
-            said = command("steer", folder.run_id, *wrong)
-            assert said.code == 2, wrong
-            assert shows_no_traceback(said)
-            assert wrong != ["--drop", "no such thing"] or all(title in said.err for title in sections_of(folder))
-        assert folder.read_steers() == []
-    assert command("resume", folder.run_id, "--quiet").code == 0
     late = command("steer", folder.run_id, "--finish")
     assert late.code == 2
     assert "finished" in late.err
+
+
+def _assert_wrong_words_are_explained(folder: RunFolder) -> None:
+    titles = sections_of(folder)
+    for wrong in (["--drop", "no such thing"], ["--drop", "99"], ["--add", titles[0]], ["--remark", " "]):
+        said = command("steer", folder.run_id, *wrong)
+        assert said.code == 2, wrong
+        assert shows_no_traceback(said)
+        assert wrong != ["--drop", "no such thing"] or all(title in said.err for title in titles)
+    assert folder.read_steers() == []
 
 
 @pytest.fixture

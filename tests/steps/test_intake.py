@@ -1,22 +1,16 @@
 """Contract rows A1–A4: the decision as data, and the plain code that turns a judgement into an action."""
 
-import asyncio
 from typing import Any
 
 import pytest
 
 from deep_research.conversation.replies import pick_options, split_start, wants_to_skip
-from deep_research.data import Clarification, Decision, Message, Question, Template
-from deep_research.finding.finder_reasoner import FinderReasoner
+from deep_research.data import Clarification, Decision, Question, Template
 from deep_research.settings import Settings
-from deep_research.steps.intake import answered, settle, start_anyway
+from deep_research.steps.intake import settle
 
 QUESTION = Question(text="tell me about it", language="en")
 FOCUS = ("mechanism", "evidence", "progress", "resistance")
-
-
-def _decide(question: Question, *, rounds: int = 0) -> Decision:
-    return asyncio.run(FinderReasoner().decide(question, rounds=rounds))
 
 
 def _judged(**fields: Any) -> Decision:
@@ -29,52 +23,6 @@ def _settled(judged: Decision, *, rounds: int = 0, **settings: Any) -> Decision:
 
 
 START, ASK = "START_RESEARCH", "NEED_CLARIFICATION"
-TABLE: list[tuple[float, str, int, tuple[str, ...], str, str]] = [
-    # confidence, goal, focus points, assumptions, what the reasoner wants, what the program does
-    (0.7, "g", 3, (), START, START),
-    (0.7, "g", 3, (), ASK, START),
-    (0.89, "g", 4, (), ASK, START),
-    (0.69, "g", 4, (), START, ASK),
-    (0.69, "g", 4, ("recent years",), START, START),
-    (0.69, "g", 4, ("recent years",), ASK, START),
-    (0.5, "g", 3, (), START, ASK),
-    (0.49, "g", 4, ("recent years",), START, ASK),
-    (0.8, "", 4, ("recent years",), START, ASK),
-    (0.8, "  ", 4, (), START, ASK),
-    (0.8, "g", 1, ("recent years",), START, ASK),
-    (0.6, "g", 2, ("recent years",), START, START),
-    (0.7, "g", 2, (), START, ASK),
-    (0.7, "g", 2, (), ASK, ASK),
-    (0.7, "g", 2, ("recent years",), ASK, START),
-    (0.9, "", 0, (), ASK, START),
-    (1.0, "g", 0, (), ASK, START),
-]
-
-
-@pytest.mark.parametrize(("confidence", "goal", "focus", "assumptions", "wants", "does"), TABLE)
-def test_a2_the_model_judges_and_the_thresholds_decide(
-    confidence: float, goal: str, focus: int, assumptions: tuple[str, ...], wants: str, does: str
-) -> None:
-    judged = _judged(
-        confidence=confidence, goal=goal, research_focus=FOCUS[:focus], assumptions=assumptions, next_action=wants
-    )
-    assert _settled(judged).next_action == does
-
-
-@pytest.mark.parametrize(
-    ("judged", "settings", "does"),
-    [
-        ({"confidence": 0.6}, {"confidence_start": 0.6}, START),
-        ({"confidence": 0.4, "assumptions": ("x",)}, {"confidence_ask": 0.4}, START),
-        ({"confidence": 0.8, "research_focus": FOCUS[:1]}, {"focus_points_ask": 1, "focus_points_start": 1}, START),
-        ({"confidence": 0.8}, {"focus_points_start": 5}, ASK),
-        ({"confidence": 0.95, "goal": ""}, {"confidence_never_ask": 0.96}, ASK),
-    ],
-)
-def test_a2_each_threshold_is_a_setting(judged: dict[str, Any], settings: dict[str, Any], does: str) -> None:
-    decision = _judged(**{"goal": "g", "research_focus": FOCUS, "next_action": START, **judged})
-    assert _settled(decision, **settings).next_action == does
-    assert _settled(decision).next_action != does
 
 
 def test_a2_an_unknown_term_keeps_a_run_from_starting_unless_nothing_is_ever_asked() -> None:
@@ -87,11 +35,6 @@ def test_a2_an_unknown_term_keeps_a_run_from_starting_unless_nothing_is_ever_ask
 
 def test_a2_a_refusal_stands_whatever_may_be_asked() -> None:
     assert _settled(_judged(next_action="CANNOT_DO"), allow_clarification=False).next_action == "CANNOT_DO"
-
-
-def test_a3_one_question_names_what_is_missing_and_offers_options() -> None:
-    asked = _settled(_judged()).clarification
-    assert asked == Clarification(question="What is it?", options=("a", "b"), missing_info="topic")
 
 
 def test_a3_who_judges_without_a_question_leaves_it_to_the_program() -> None:
@@ -118,11 +61,8 @@ KINDS = (
 @pytest.mark.parametrize(
     ("goal", "asks", "of_template", "options"),
     [
-        ("", None, ("aspect",), KINDS),
         ("", Clarification(question="What is it?", missing_info="topic"), ("aspect", "focus"), KINDS),
         ("", None, ("topic", "aspect"), ("a boat", "a car")),
-        ("engines", None, ("topic",), ("price", "speed")),
-        ("engines", None, None, ASPECTS),
         ("engines", Clarification(question="Which years?", missing_info="the years"), None, ASPECTS),
         ("", Clarification(question="Which ship?", missing_info="the ship"), None, ()),
     ],
@@ -138,21 +78,6 @@ def test_a3_options_are_of_the_kind_that_is_missing(
     asked = settle(judged, QUESTION, Settings(), rounds=0, template=template).clarification
     assert asked is not None
     assert asked.options == options
-
-
-def test_a3_a_question_without_options_gets_those_of_the_template() -> None:
-    template = Template(name="t", focus=("price", "speed"))
-    bare = Clarification(question="Which aspect?", missing_info="focus")
-    asked = settle(_judged(clarification=bare), QUESTION, Settings(), rounds=0, template=template).clarification
-    assert asked == Clarification(question="Which aspect?", missing_info="focus", options=("price", "speed"))
-
-
-def test_a4_starting_without_a_topic_states_the_assumption_in_the_readers_language() -> None:
-    for language, word in (("en", "literally"), ("zh", "字面"), ("ko", "글자")):
-        started = start_anyway(_judged(), Question(text="x", language=language))
-        assert started.next_action == START
-        assert started.refined_question == "x"
-        assert word in started.assumptions[-1]
 
 
 @pytest.mark.parametrize(
@@ -199,17 +124,3 @@ def test_a4_who_will_not_answer_is_not_asked_again(answer: str) -> None:
 )  # fmt: skip
 def test_a3_an_option_is_chosen_by_number_or_letter_and_free_text_stays(answer: str, means: str) -> None:
     assert pick_options(answer, ["a", "b", "c"]) == means
-
-
-def test_a4_an_answer_becomes_part_of_the_conversation() -> None:
-    once = answered(QUESTION, "What is it?", "KRAS")
-    twice = answered(once, "Which aspect?", "resistance")
-    assert once.history == (Message(role="assistant", text="What is it?"), Message(role="user", text="KRAS"))
-    assert twice.history[:2] == once.history
-    assert twice.text == QUESTION.text
-
-
-def test_a4_the_answer_settles_a_question_without_a_topic() -> None:
-    decision = _decide(answered(QUESTION, "What is it?", "speculative decoding"), rounds=1)
-    assert decision.next_action == START
-    assert "speculative decoding" in decision.refined_question
