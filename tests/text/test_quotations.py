@@ -32,17 +32,10 @@ QUOTED = [
     ("It says “[T]he quick brown fox,” they say.", []),
     ("它说“敏捷的狐狸”。", []),
     ("It says “the quick red fox”.", ["the quick red fox"]),
-    ("它说“敏捷的熊”。", ["敏捷的熊"]),
-    ("“fox … quick”", ["fox … quick"]),
     ("“[This] quick”", ["[This] quick"]),
-    ("“2.5 kg of it”", []),
-    ("«brown fox»", []),
-    ('"brown fox"', []),
     ("“STRASSE”", ["STRASSE"]),
     ("“ ”", []),
-    ("“2.5”", []),
     ("“it” – “today.”", []),
-    ("“brown fox, he”", ["brown fox, he"]),
 ]
 
 
@@ -67,15 +60,10 @@ def test_nothing_is_quoted_from_an_empty_text(evidence: str) -> None:
 # A sentence, a text, and the stretch of the text that is the sentence.
 STRETCHES = [
     ("the quick", "Here the  quick\nfox", "the  quick"),
-    ("A", "a", "a"),
     ("a b", "a\u200bb", None),
     ("敏捷的狐狸 ", "这是敏捷的狐狸。", "敏捷的狐狸"),
-    ("b", "a b", "b"),
     ("b `c'", "b 'c'", "b 'c'"),
-    ("5", "x,5", "5"),
-    ("一", "一二", "一"),
     ("", "x", None),
-    ("a b", "a\tb", "a\tb"),
 ]
 
 
