@@ -11,7 +11,6 @@ import pytest
 
 from deep_research.data import Found, Gap, SearchResult, Source
 from deep_research.errors import ConfigError, NotFound
-from deep_research.i18n.catalog import explain, phrase
 from deep_research.isolated_reading import CRASHED
 from deep_research.ports import Library
 from deep_research.sources import documents as _document_reading
@@ -148,13 +147,6 @@ async def test_problems_are_gaps_every_time_and_read_once(library: Library, fold
     assert read == 0
 
 
-async def test_what_cannot_be_read_is_not_counted_as_read(library: Library, folder: Path):
-    (folder / "empty.txt").touch()
-    await DocumentsSource([folder], library).prepare(progress := Progress())
-    await asyncio.sleep(0)
-    assert progress.reports[-1] == ("Documents read", 2, 3)
-
-
 async def test_loops_and_second_names_are_followed_once(library: Library, folder: Path):
     (folder / "deep" / "up").symlink_to(folder)
     (folder / "self").symlink_to(folder / "self")
@@ -175,6 +167,7 @@ async def test_nothing_in_a_folder_is_passed_over_without_being_named(library: L
     (folder / "node_modules").mkdir()
     for name in ("objects.inv", "genindex.html", "song.mp3", "photo.png", "plan.svg", "old.doc"):
         (folder / name).write_bytes(b"\x00\x01\x02\x03")
+    (folder / "shot.png").write_bytes(b"RIFF\x10\x00\x00\x00WEBPVP8 ")
     (folder / "_sources").mkdir()
     (folder / "_sources" / "volcano.rst.txt").write_text("the same again")
     (folder / "style.css").write_text("p {}")
@@ -183,25 +176,14 @@ async def test_nothing_in_a_folder_is_passed_over_without_being_named(library: L
     (folder / "print.ps").write_bytes(b"%!PS-Adobe-3.0\n(A volcano) show\n")
     os.mkfifo(folder / "pipe.txt")
     _, gaps, read = await prepare(library, folder)
-    assert read == 2 + 8  # style.css, and what has no text to be had
+    assert read == 2 + 9  # style.css, and what has no text to be had
     named = {name: gap.why for gap in gaps for name in gap.what.split(", ")}
-    told = ("hidden", "form for searching", "format", "picture", "drawing", "pipe")
+    told = ("hidden", "form for searching", "format", "image/webp", "picture", "drawing", "pipe")
     assert {next(word for word in told if word in why) for why in named.values()} == set(told)
     assert set(named) == {
         *(".git", ".secret.md", "node_modules", "objects.inv", "genindex.html", "_sources", "pipe.txt"),
-        *("song.mp3", "photo.png", "plan.svg", "old.doc", "print.ps", "print.ps.gz", "guide.texi"),
+        *("song.mp3", "photo.png", "plan.svg", "old.doc", "shot.png", "print.ps", "print.ps.gz", "guide.texi"),
     }
-
-
-@pytest.mark.parametrize("language", ["en", "zh", "ja", "ko"])
-async def test_of_what_is_not_read_it_is_said_what_it_is(library: Library, folder: Path, language: str):
-    (folder / "objects.inv").write_bytes(b"\x00")
-    (folder / "search.html").write_text("<form><input name=q></form>")
-    (folder / "shot.png").write_bytes(b"RIFF\x10\x00\x00\x00WEBPVP8 ")
-    _, gaps, _ = await prepare(library, folder)
-    told = {gap.what: explain(gap, language) for gap in gaps}
-    assert told["shot.png"] == phrase("unread_format_found", language, what="image/webp")
-    assert told["objects.inv, search.html"] == phrase("unread_index", language)
 
 
 async def test_each_message_of_an_archive_is_a_document_and_what_is_attached_too(library: Library, folder: Path):
@@ -231,13 +213,18 @@ async def test_folder_that_may_not_be_read_is_a_gap(library: Library, folder: Pa
     assert read == 1
 
 
-async def test_folder_without_readable_file_says_why_and_names_the_formats(library: Library, tmp_path: Path):
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "empty.txt").touch()
+async def test_folder_without_readable_file_says_why_names_the_formats_and_is_not_counted_as_read(
+    library: Library, folder: Path, tmp_path: Path
+):
+    (tmp_path / "none").mkdir()
+    (tmp_path / "none" / "empty.txt").touch()
+    await DocumentsSource([folder, tmp_path / "none"], library).prepare(progress := Progress())
+    await asyncio.sleep(0)
+    assert progress.reports[-1] == ("Documents read", 2, 3)
     with pytest.raises(
-        ConfigError, match=r"no readable document in .*docs \(empty.txt: empty\).*\.docx.*\.html.*\.pdf"
+        ConfigError, match=r"no readable document in .*none \(empty.txt: empty\).*\.docx.*\.html.*\.pdf"
     ):
-        await prepare(library, tmp_path / "docs")
+        await prepare(library, tmp_path / "none")
 
 
 def many(folder: Path, count: int) -> None:
@@ -264,11 +251,9 @@ async def test_many_files_are_read_beside_and_the_loop_stays_free(library: Libra
 
 
 def test_a_reader_that_hangs_costs_one_file(folder: Path):
-    if not hasattr(os, "mkfifo"):
-        pytest.skip("needs a pipe to hang on")
     os.mkfifo(folder / "hangs.txt")
     paths = [str(folder / "hangs.txt"), str(folder / "volcano.md")]
-    (_, hung), (_, good) = _document_reading.read_in_child(paths, 1_000_000, seconds=5)
+    (_, hung), (_, good) = _document_reading.read_in_child(paths, 1_000_000, seconds=2)
     assert hung.document is None
     assert hung.why == "reading it crashed, or took too much memory or time"
     assert good.document is not None
@@ -371,7 +356,7 @@ class _Announcing(SqliteLibrary):
 async def test_cancelling_stops_the_indexing_of_one_large_archive(tmp_path: Path):
     (tmp_path / "box.mbox").write_bytes(
         b"".join(
-            b"From a Thu Nov 12 2026\nSubject: Note %d\n\nText %d\n\n" % (number, number) for number in range(20_000)
+            b"From a Thu Nov 12 2026\nSubject: Note %d\n\nText %d\n\n" % (number, number) for number in range(4_000)
         )
     )
     library = _Announcing()

@@ -38,14 +38,17 @@ from deep_research.text.listed_headings import with_marked_headings
 from deep_research.text.near_duplicates import are_near_duplicates
 from deep_research.text.passages import cut_passages
 from deep_research.text.token_count import estimate_tokens
+from deep_research.verification.citations import normalize_citations
 from deep_research.verification.foreign import read_report
+from deep_research.verification.statements import split_statements
 from deep_research.worker_child import ask_parent
 
 CHARACTERS = 40_000
 MOST_SECONDS = 4.0
 """Of computing, on a machine that is also busy with other things: work in proportion takes less than one on a quiet one."""
-_FEW, _LITTLE = 5_000, 0.0075
-"""Characters that are tried first, and seconds for them with which even the cube of `CHARACTERS` takes less than the most."""
+_FEW, _LITTLE = 5_000, 0.06
+"""Characters that are tried first, and seconds for them with which a square takes less than the most for all of them; what
+is worse than square shows among the few."""
 _PIECES = {
     "blanks": " ", "tabs": "\t", "ideographic blanks": "\u3000", "lines": "\n", "one letter": "a", "digits": "1",
     "figures": "1,", "stops": ".", "brackets": "[", "parentheses": "(", "links": "](", "angles": "<a ", "backticks": "`",
@@ -56,7 +59,7 @@ _PIECES = {
     "formulas": "<tex-math>", "braces": "{", "words": "a 1 ", "exponents": "1<sup ", "commas": ",", "empty comments": "<!---->", "thoughts": "<think></think>",
     "ideographic stops": "。", "sentences": "a. ", "items": "- ", "hashes": "\n#", "openings": "“", "commands": "\x1b]",
     "short commands": "\x9b;", "strings": "\x1bP\x1b", "titles": "a\x1b]0;", "turns": "\u202e",
-    "negations": "not ", "phases": "phase 1 ", "three big": "三大", "dotted kana": "トマス・", "rates": "The rate rose by 5 % in 2020. ",
+    "ids": "A [s1p2, ", "quoted lines": "\n> a", "negations": "not ", "phases": "phase 1 ", "three big": "三大", "dotted kana": "トマス・", "rates": "The rate rose by 5 % in 2020. ",
 }  # fmt: skip
 _PLAN = Brief(title="Engines", objective="Compare them.", sections=(Section(title="Alpha", description="The first."),))
 
@@ -129,7 +132,7 @@ WORK: dict[str, Callable[[str], Any]] = {
             with_marked_headings, sentences, estimate_tokens, content_terms,
             join_index_terms, tokenize, cleaning.clean, cleaning.fold,
             cleaning.plain_heading, page_noise.without_orders, page_noise.without_menus, page_noise.unreadable_because,
-            prompt_fencing.clean, prompt_fencing.attribute, _record_documents.sections,
+            prompt_fencing.clean, prompt_fencing.attribute, _record_documents.sections, normalize_citations, split_statements,
         )
     },
     "blocks": lambda text: list(blocks(text)),
