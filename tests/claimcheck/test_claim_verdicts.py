@@ -88,7 +88,6 @@ DOCETAXEL = Evidence(
     "claim",
     [
         "The objective response rate was 37.1% with sotorasib in CodeBreaK 100 and 42.9% with adagrasib in KRYSTAL-1.",
-        "The objective response rate was 37.1% and 42.9% in CodeBreaK 100 and KRYSTAL-1, respectively.",
         "In CodeBreaK 200 sotorasib prolonged progression-free survival over docetaxel (5.6 versus 4.5 months) "
         "but not overall survival.",
     ],
@@ -101,8 +100,6 @@ def test_one_sentence_may_join_what_several_passages_say(claim: str) -> None:
     "claim",
     [
         "The objective response rate was 42.9% with sotorasib in CodeBreaK 100 and 37.1% with adagrasib in KRYSTAL-1.",
-        "The objective response rate was 37.1% with sotorasib in CodeBreaK 300 and 42.9% with adagrasib in KRYSTAL-1.",
-        "In CodeBreaK 200 sotorasib prolonged progression-free survival over docetaxel (5.6 versus 4.5 years).",
         "In CodeBreaK 200 sotorasib did not prolong progression-free survival over docetaxel (5.6 versus 4.5 months) "
         "but overall survival.",
     ],
@@ -162,25 +159,6 @@ VERDICTS = [
         {"quotation": "a cure"},
         "quotation_missing",
     ),
-    (
-        "Sotorasib is a covalent inhibitor of KRAS G12D.",
-        DRUG,
-        "contradicted",
-        "name_rival",
-        {"name": "G12D", "sentence": "Sotorasib is a covalent inhibitor of KRAS G12C."},
-        "name_rival",
-    ),
-    (
-        "Adagrasib is a covalent inhibitor of KRAS G12C.",
-        DRUG,
-        "unverified",
-        "name_missing",
-        {"name": "Adagrasib"},
-        "name_missing",
-    ),
-    ("Patients feel well.", DRUG, "unverified", "low_support", {"share": "28%"}, ""),
-    ("这种药物可以治愈所有患者。", DRUG, "unverified", "foreign_few", {}, ""),
-    ("FlashAttention 将显存占用降低了20%。", ZH, "supported", "words_together", {"share": "86%"}, ""),
     (
         "이 모델은 이미지를 지원한다.",
         KO,

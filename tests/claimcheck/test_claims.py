@@ -47,9 +47,6 @@ CLAIMS = {
         "工費は5.3億円だった。": "contradicted number_rival",
         "工期は五年だった。": "contradicted number_rival",
     },
-    "French and German firms supply the European Space Agency; the ESA also buys from Japan.": {
-        "Italian firms supply the European Space Agency.": "unverified name_missing",
-    },
     "Some users of the beta version reported crashes, usually after long sessions. Updates are probably needed.": {
         "All users of the beta version reported crashes.": "contradicted altered",
         "Updates are needed.": "unverified scope_changed",
@@ -62,14 +59,6 @@ CLAIMS = {
     },
     "Chelsea beat Arsenal in the final at Wembley. The referee sent off two players.": {
         "Arsenal beat Chelsea in the final at Wembley.": "contradicted altered",
-    },
-    "The chapel was restored in 1871 and its organ was replaced in 1904.": {
-        "The chapel was restored in 1871 with money from Lord Ashby.": "unverified name_missing",
-        "The chapel was restored in 1871 after the fire of the town hall.": "unverified low_support",
-        "The chapel was quickly restored in 1871.": "unverified low_support",
-    },
-    "예배당은 1871년에 복원되었고 오르간은 1904년에 교체되었다.": {
-        "예배당은 1871년에 애슈비 경에 의해 복원되었다.": "unverified low_support",
     },
     "서울대학교의 김민수가 논문을 발표했고 연세대학교의 박지영이 자료를 제공했다.": {
         "서울대학교의 이철수가 논문을 발표했다.": "unverified altered",
@@ -97,24 +86,8 @@ CLAIMS = {
         "2019년 주민은 5만 3000명이다.": "contradicted number_rival",
         "제3초등학교 학생은 280명이다.": "supported words_together",
     },
-    "The parish buys its bells from Kestrel and hangs them in spring.": {
-        "Selby buys its bells from Kestrel.": "unverified name_missing",
-        "The parish hangs them in spring.": "supported words_together",
-    },
-    "大约12000名观众在青山体育馆观看了比赛。苏林在决赛中击败了哈瓦德。": {
-        "在青山体育馆，大约12000名观众观看了比赛。": "supported words_together",
-    },
-    "同社は2019年に38台の装置を売り、価格は12円だった。": {
-        "同社は2019年に38箱の装置を売った。": "contradicted altered",
-        "価格は12ドルだった。": "contradicted number_rival",
-        "同社は2019年に38台の装置を売った。": "supported words_together",
-    },
     "価格は下がるかもしれない。多くの町の店は通常、日曜の正午に閉まる。": {
         "価格は下がる。": "unverified scope_changed",
-    },
-    "Copper melts at 1,085 degrees and is softer than iron, which melts at 1,538 degrees.": {
-        "Copper is harder than iron.": "contradicted altered",
-        "Copper is softer than iron.": "supported words_together",
     },
     "Dr. Ruth Adeyemi and Dr. Lars Holm treated 61 patients at the St. Olaf clinic; Holm's patients were older.": {
         "Holm's patients were younger.": "contradicted altered",

@@ -123,25 +123,6 @@ def test_a_word_deep_in_a_large_library_is_not_said_to_be_missing(tmp_path: Path
     assert "zymurgist" in shown(part) or any("zymurgist" in place.line for place in part.places)
 
 
-def test_current_text_comes_before_change_logs_and_bibliographies(tmp_path: Path) -> None:
-    files = {
-        "otters.md": "# Sea otters\n\nSea otters protect kelp forests: they eat the urchins that graze on kelp.\n",
-        "changes.md": "# Change log\n\n- How sea otters protect kelp: chapter added.\n- Sea otters and kelp: typo.\n",
-        "books.md": "# Reading\n\n## References\n\n1. Lee, K. (2014). Sea otters, kelp forests and urchins: how do sea"
-        " otters protect kelp? Ecology 3.\n2. Roe, J. (2015). Do sea otters protect kelp? Marine Biology 9.\n"
-        "3. Poe, A. (2016). Kelp and sea otters: how they protect the coast. Nature 1.\n",
-    }
-    part = ask(tmp_path / "docs", files, "How do sea otters protect kelp?")
-    assert part.stretches[0].title == "Sea otters"
-    body = (
-        "# Kelp\n\n## Results\n\nKelp forests grew by 12 percent. Sea urchins slowed it where otters were absent.\n\n"
-    )
-    part = ask(
-        tmp_path / "one", {"paper.md": body + files["books.md"].partition("\n\n")[2]}, "How do sea otters protect kelp?"
-    )
-    assert part.stretches[0].where == "Kelp > Results"  # though the bibliography has more of the words
-
-
 def test_a_document_in_two_formats_is_shown_once(tmp_path: Path) -> None:
     text = "The swap partition should be as large as the memory, and at least 512 megabytes."
     files = {
@@ -153,16 +134,6 @@ def test_a_document_in_two_formats_is_shown_once(tmp_path: Path) -> None:
     lines = [place.line for place in part.places if "512" in place.line]
     assert "512 megabytes" in shown(part)
     assert lines == []
-
-
-def test_the_readers_language_comes_before_a_translation(tmp_path: Path) -> None:
-    files = {
-        "en.md": "# GRUB installieren\n\nThe loader GRUB 2 is written to /dev/sda by grub-install, which takes the disk.\n",
-        "ja.md": "# GRUB\n\nローダー GRUB 2 は grub-install によって /dev/sda に書き込まれます。grub-install はディスクを取ります。\n",
-    }
-    with library_of(tmp_path / "docs", files) as library:
-        (part,) = find("GRUB 2 を /dev/sda に書き込むには？", "ja", library).parts
-    assert "書き込まれます" in shown(part)
 
 
 @pytest.mark.parametrize(

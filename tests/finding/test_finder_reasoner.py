@@ -45,18 +45,6 @@ def test_when_it_asks(text: str, action: str, missing: str) -> None:
     assert (decision.clarification.missing_info if decision.clarification else "") == missing
 
 
-def test_an_answer_to_a_clarification_starts() -> None:
-    asked = decided("癌症", ("assistant", "哪一方面？"), ("user", "免疫治疗"), rounds=1)
-    assert asked.next_action == "START_RESEARCH"
-    assert "免疫治疗" in asked.refined_question
-
-
-def test_a_word_that_points_back_brings_the_topic_of_the_question_before() -> None:
-    decision = decided("What are its limits?", ("user", "How does KRAS G12C signal?"), ("assistant", "…"))
-    assert decision.refined_question == "What are its limits? (KRAS G12C)"
-    assert decision.assumptions
-
-
 @pytest.mark.parametrize(
     ("text", "before", "topic"),
     [
@@ -69,11 +57,6 @@ def test_a_question_that_goes_on_keeps_the_subject(text: str, before: str, topic
     decision = decided(text, ("user", before), ("assistant", "…"))
     assert decision.refined_question.startswith(f"{text} ({topic}" if topic else text)
     assert ("Playwright" in decision.refined_question) is bool(topic)
-
-
-def test_a_code_that_nothing_has_is_asked_about() -> None:
-    decision = decided("XYZ123", terms=[Term(term="XYZ123")])
-    assert decision.unknown_terms == ("XYZ123",)
 
 
 def test_the_report_shows_places_by_part_and_by_document_and_says_that_nobody_judged(tmp_path: Path) -> None:

@@ -21,13 +21,6 @@ def test_lines_become_paragraphs_and_hyphens_go():
     assert document.text == f"{WIDE} {WIDE} and international words are joined.\n\nNext one."
 
 
-def test_what_stands_apart_behind_a_short_line_without_a_stop_is_a_paragraph_of_its_own():
-    lines = ["Alpha turns at 3,000 rpm.", "Source: Alpha page", "Beta weighs 85 kg.", "Source: Beta page"]
-    placed = [(WIDE, 45, 960, 16), *((line, 45, 904 - 36 * number, 16) for number, line in enumerate(lines))]
-    document = read(placed, scale=0.75)
-    assert document.text.split("\n\n") == [WIDE, *lines]
-
-
 def test_words_lead_where_their_link_does_also_across_lines():
     lines = ["Our survey", "of engines 1999. And no more", "Beta says so."]
     report, number, third = "http://a.test/report(1)", "http://a.test/2", "http://a.test/3"

@@ -256,21 +256,6 @@ def test_nothing_gives_little(name: str, text: str):
     assert len(read(text, name)) < 20
 
 
-def test_a_document_whose_headings_are_all_alike_has_its_file_name_as_title() -> None:
-    builder = DocumentBuilder()
-    for title in ("Before the journey", "Hotels"):
-        builder.heading(2, title)
-        builder.paragraph("Text.")
-    assert builder.document(name="Travel rules.odt").title == "Travel rules"
-    builder = DocumentBuilder()
-    builder.heading(2, "Travel rules")
-    assert builder.document(name="r.odt").title == "Travel rules"
-    builder = DocumentBuilder()
-    builder.paragraph("Hull insurance 2025")
-    builder.heading(2, "Reporting damage")
-    assert builder.document(name="insurance.odt").title == "insurance", "a heading in its middle names no document"
-
-
 def test_the_addresses_of_all_links_together_are_bounded() -> None:
     builder = DocumentBuilder()
     sign = builder.link_start(f"http://a.test/{'x' * 2_000}")

@@ -38,12 +38,6 @@ def test_e4_a_source_that_needs_no_key_is_in_a_strategy():
     assert keyless <= {source for name in NAMES for source in strategy_sources(name)}
 
 
-def test_the_language_of_the_question_moves_sources_forward():
-    chinese = [name for name in strategy_sources("general", "zh") if name in WEB]
-    assert chinese[0] == "bocha"
-    assert sorted(chinese) == sorted(WEB)
-
-
 @pytest.mark.parametrize(
     ("question", "fitting"),
     [

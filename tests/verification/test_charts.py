@@ -39,6 +39,7 @@ def test_a_right_chart_is_read_and_drawn() -> None:
             "the value 13.5% of the point “a” of the chart is not in its passage",
         ),
         ([{"label": "a", "value": 12.5, "id": "s9p9"}], "the point “a” of the chart cites s9p9, which does not exist"),
+        ([{"label": "a", "value": 12.5}], "the point “a” of the chart names no passage"),
         (
             [{"label": "a", "value": "many", "id": "s1p1"}],
             "point 2 of the chart has no label or no number as its value",
