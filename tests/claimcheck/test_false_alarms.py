@@ -96,11 +96,6 @@ def test_what_fails_may_be_told_in_another_language_than_the_passage(evidence: s
     assert is_error_text("`COMMIT` 可能因别的连接在读而失败。", [evidence]) is is_failure
 
 
-def test_a_wait_for_the_next_request_or_a_timeout_is_no_failed_request() -> None:
-    assert is_error_text("请求超时。")
-    assert not is_error_text("监听线程等下一个请求或在超时后关闭连接。", ["It waits for the next request."])
-
-
 @pytest.mark.parametrize(
     ("claim", "passage"),
     [

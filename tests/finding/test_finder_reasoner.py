@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from lab.answers import first_places
 
 from claimcheck.language import detect
 from deep_research.data import LIBRARY, Action, Brief, Message, Observation, Question, Ranking, Section, Term, Turn
@@ -25,24 +24,6 @@ def decided(text: str, *history: tuple[str, str], rounds: int = 0, terms: Sequen
     told = tuple(Message.model_validate({"role": role, "text": said}) for role, said in history)
     question = Question(text=text, language=detect(text), history=told)
     return asyncio.run(REASONER.decide(question, rounds=rounds, terms=terms))
-
-
-@pytest.mark.parametrize(
-    ("text", "action", "missing"),
-    [
-        ("癌症", "NEED_CLARIFICATION", "aspect"),
-        ("那个靶点", "NEED_CLARIFICATION", "referent"),
-        ("帮我研究一下", "NEED_CLARIFICATION", "topic"),
-        ("write me a poem", "CANNOT_DO", ""),
-        ("KRAS G12C", "START_RESEARCH", ""),
-        ("What is cancer?", "START_RESEARCH", ""),
-        ("XYZ123", "VERIFY_TOPIC", ""),
-    ],
-)
-def test_when_it_asks(text: str, action: str, missing: str) -> None:
-    decision = decided(text)
-    assert decision.next_action == action
-    assert (decision.clarification.missing_info if decision.clarification else "") == missing
 
 
 @pytest.mark.parametrize(
@@ -83,13 +64,6 @@ def test_what_two_parts_have_in_common_is_shown_whole_once(manual: SqliteLibrary
     )
     assert text.count("Wear gloves") == 1
     assert "Shown above: **Pump manual › Safety** [s1p" in text
-
-
-def test_a_place_shown_above_is_named_only_for_a_part_whose_words_it_has(tmp_path: Path) -> None:
-    page = "# Pump\n\nThe pump and its housing are hot.\n\n# Colours\n\nThe P700 and the wall are green.\n"
-    with library_of(tmp_path / "docs", {"manual.md": page}) as library:
-        text, _ = asyncio.run(researched(library, "What is the pump like, and is its housing green?"))
-    assert "Shown above" not in text
 
 
 def test_text_before_and_behind_a_stretch_is_marked_in_the_report(tmp_path: Path) -> None:
@@ -156,17 +130,6 @@ def test_a_report_with_nothing_found_cites_nothing(manual: SqliteLibrary) -> Non
     assert "[s" not in text
 
 
-def test_it_searches_again_for_what_the_user_remarks(manual: SqliteLibrary) -> None:
-    section = Section(title="filter", queries=("filter", "cartridge"))
-    brief = Brief(title="filter", objective="", question="filter", sections=(section,))
-    first = asyncio.run(REASONER.next_move(section, brief, (), manual))
-    assert [action.query for action in first.actions] == ["filter\ncartridge"]
-    seen = Observation(action="x", passages=("s1p1",))
-    turn = Turn(actions=first.actions, observations=(seen,), remarks=("and the pressure",))
-    again = asyncio.run(REASONER.next_move(section, brief, [turn], manual))
-    assert [action.query for action in again.actions] == ["and the pressure"]
-
-
 @pytest.mark.parametrize(
     ("question", "searches"), [("filter cover", 0), ("filter cover of a dishwasher", 1), ("洗碗机的滤网盖", 1)]
 )
@@ -181,15 +144,6 @@ def test_a_follow_up_searches_only_where_what_was_read_lacks_a_word(
     move = asyncio.run(REASONER.next_move(section, brief, [turn], manual))
     assert len(move.actions) == searches
     assert bool(move.text) == (not searches)
-
-
-def test_all_pending_sections_are_delegated_once() -> None:
-    sections = [Section(title="a"), Section(title="b"), Section(title="c", status="completed")]
-    brief = Brief(title="t", objective="")
-    first = asyncio.run(REASONER.delegate(brief, sections, (), None))  # pyright: ignore[reportArgumentType]
-    assert [action.source for action in first] == ["a", "b"]
-    last = asyncio.run(REASONER.delegate(brief, sections, (Turn(),), None))  # pyright: ignore[reportArgumentType]
-    assert [action.name for action in last] == ["research_complete"]
 
 
 class Reversing:
@@ -241,15 +195,3 @@ def test_below_each_part_stand_its_place_and_its_own_words_that_are_missing(
     assert re.findall("“(.+?)”", first) == ["purple"]
     assert re.findall("“(.+?)”", below) == missing
     assert re.search(r"\*\*Bees › Honey\*\* \[s1p\d\]$", below.strip())
-
-
-def test_the_lab_reads_the_first_places_of_each_part_behind_numbered_steps(tmp_path: Path) -> None:
-    files = {"manual.md": MANUAL, "old.md": "# Old pumps\n\nTheir filter is changed by the maker.\n", **_HONEY}
-    with library_of(tmp_path / "docs", files) as library:
-        _, sections = asyncio.run(researched(library, "How do I change the filter? What is honey?"))
-        notes = "\n\n".join(section.content for section in sections)
-        texts = {p.id: {"text": p.text} for one in library.sources() for p in library.passages(one.id)}
-    first = first_places({"sections": [{"notes": notes}], "passages": texts})
-    assert re.search(r"^1\. ", notes, re.M)
-    assert "changed by the maker" in first
-    assert "Bees make honey" in first

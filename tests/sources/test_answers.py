@@ -3,7 +3,6 @@
 import pytest
 
 from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
-from deep_research.sources._api import attempts
 from deep_research.sources._api_answers import Declaration
 from deep_research.text.dates import iso_date
 from tests.sources.answers import answer
@@ -52,21 +51,6 @@ def test_an_error_inside_an_answer_that_succeeds(said, kind):
 
 
 @pytest.mark.parametrize(
-    ("body", "why"),
-    [("", "empty"), ("<!DOCTYPE html><p>", "HTML page"), ('{"a": 1', "broken or cut off"), ("hello", "no JSON")],
-)
-def test_what_is_no_json(body, why):
-    with pytest.raises(Unreadable, match=why):
-        Somewhere.json_of(answer(body))
-
-
-def test_what_is_no_xml():
-    for body in ("", "text", "<html><body></body></html>", "<a><b>", "<a>&undefined;</a>"):
-        with pytest.raises(Unreadable):
-            Somewhere.parse_xml(answer(body))
-
-
-@pytest.mark.parametrize(
     ("value", "day"),
     [
         ("2024-05-06T07:08:09.000Z", "2024-05-06"), ("2024-05", "2024-05"), (2024, "2024"), ("20240506", "2024-05-06"),
@@ -78,18 +62,3 @@ def test_what_is_no_xml():
 )  # fmt: skip
 def test_dates(value, day):
     assert iso_date(value) == day
-
-
-@pytest.mark.parametrize(
-    ("query", "asked"),
-    [
-        (
-            "What are the methods of sparse retrieval in 2024?",
-            ["methods sparse retrieval 2024", "methods sparse retrieval"],
-        ),
-        ('"sparse retrieval" methods of today and others', ['"sparse retrieval" methods of today and others']),
-    ],
-)
-def test_keywords_for_apis_that_insist_on_every_word(query, asked):
-    assert list(attempts(query, narrow=True, max_chars=100)) == asked
-    assert next(attempts(query, narrow=False, max_chars=12)) in query

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from deep_research.data import Found, Gap, SearchResult, Source
+from deep_research.data import Gap, SearchResult
 from deep_research.errors import ConfigError, NotFound
 from deep_research.isolated_reading import CRASHED
 from deep_research.ports import Library
@@ -80,22 +80,6 @@ async def test_search_and_read(library: Library, folder: Path):
     assert glacier.location == os.path.join("deep", "glacier.html")
     with pytest.raises(NotFound):
         await source.read(found.model_copy(update={"key": "file:///nowhere"}))
-    await source.close()
-
-
-async def test_a_word_that_only_one_document_has_brings_it(library: Library, folder: Path):
-    for number in range(9):
-        (folder / f"port{number}.md").write_text(
-            f"# Port {number}\n\nThe server port of quay{number} is kept by harbour{number}.\n"
-        )
-    (folder / "ethics.md").write_text(
-        "# Ethics\n\nWe listen to each other, at length and with care, whatever is said.\n"
-    )
-    source, _, _ = await prepare(library, folder)
-    asked = f"server port {' '.join(f'quay{n} harbour{n}' for n in range(3))} listen"
-    found = titles(await source.search(asked, limit=3))
-    assert found[3:] == ["Ethics"]
-    assert len(titles(await source.search("server port", limit=3))) == 3
     await source.close()
 
 
@@ -340,34 +324,6 @@ async def test_cancelling_stops_the_reading(folder: Path, tmp_path: Path):
     assert len(library.sources()) == read, "the thread still reads"
     assert (await prepare(library, folder))[1] == []
     assert len(library.sources()) >= 300
-
-
-class _Announcing(SqliteLibrary):
-    """A library that says when it is given the first part of a file."""
-
-    def __init__(self) -> None:
-        super().__init__(":memory:")
-        self.loop, self.begun = asyncio.get_running_loop(), asyncio.Event()
-
-    def add_source(self, found: Found) -> Source:
-        self.loop.call_soon_threadsafe(self.begun.set)
-        return super().add_source(found)
-
-
-async def test_cancelling_stops_the_indexing_of_one_large_archive(tmp_path: Path):
-    (tmp_path / "box.mbox").write_bytes(
-        b"".join(
-            b"From a Thu Nov 12 2026\nSubject: Note %d\n\nText %d\n\n" % (number, number) for number in range(4_000)
-        )
-    )
-    library = _Announcing()
-    task = asyncio.create_task(DocumentsSource([tmp_path], library).prepare(Progress()))
-    await library.begun.wait()
-    assert task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert library.sources() == [], "a file is in the index whole or not at all"
-    library.close()
 
 
 async def test_a_single_file_that_ends_its_reader_twice_is_a_gap_and_not_read_again(library: Library, folder: Path):

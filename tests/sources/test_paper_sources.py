@@ -66,14 +66,6 @@ def test_pubmed_article():
     assert "## Results\n\nP < 0.05." in found.document.text
 
 
-async def test_pubmed_asks_for_ids_and_then_for_records():
-    client = ScriptedClient({word: answer(body) for word, body in bodies("pubmed", "one").items()})
-    await opened("pubmed", client).search("What is the uptake of cells?", limit=5)
-    assert [call.url.rsplit("/", 1)[-1] for call in client.calls] == ["esearch.fcgi", "efetch.fcgi"]
-    assert client.calls[0].params["term"] == "uptake cells"
-    assert client.calls[1].params["id"] == "11"
-
-
 def test_pubmed_errors_with_http_200():
     limited = {"error": "API rate limit exceeded", "count": "4", "limit": "3"}
     with pytest.raises(RateLimited):

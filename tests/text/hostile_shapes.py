@@ -153,7 +153,11 @@ def _marked(number: int) -> Document:
 
 
 _LONG = f"{'The index keeps one row for every term. ' * 10}\n\n" * 40_000
+_ROWS, _SOURCES = "| A is 7. | b |\n" * 4_000, "Source: [a](http://a.test/a)\n\n" * 4_000
 _MARKED: dict[str, Callable[[], Any]] = {
+    "rows above many lines of sources": lambda: read_report(
+        f"| x | y |\n| - | - |\n{_ROWS}\n\n{_SOURCES}The end.\n"
+    ).statements(),
     "written anew": lambda: changed_paragraphs("a\n\n1\n\n" * 10_000, "1\n\n\n\na" * 10_000, ()),
     "cut at headings": lambda: cut_passages(_marked(10_000)),
     "split": lambda: _marked(30_000).split(),

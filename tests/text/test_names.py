@@ -14,16 +14,13 @@ FOUND = [
     ("이 논문은 KRAS G12C를 다룬다.", ["KRAS!", "G12C!"]),
     ("Raising autovacuum_freeze_max_age makes pg_xact grow.", ["autovacuum_freeze_max_age!", "pg_xact!"]),
     ("New York City is big.", ["New York City"]),
-    ("the Journal of Clinical Oncology", ["Journal of Clinical Oncology"]),
     ("Merck agreed.", []),
     ("Python 3.11 works.", []),
     ("CodeBreaK 1000 was", ["CodeBreaK 1000!"]),
     ("Die Katze von Schrödinger ist in der Kiste und nicht im Garten.", []),
     ("〈Nature〉 论文", ["Nature! «〈Nature〉»"]),
     ("The European Union and Member States", ["European Union", "Member States"]),
-    ("Bank of England of the Year", ["Bank of England", "Year"]),
     ("We met O'Brien and Jean-Luc Picard.", ["O'Brien", "Jean-Luc Picard"]),
-    ("We use the Merck and AND gates", ["Merck"]),
     ("We use RAG 200 and RAG 2000.", ["RAG 200!", "RAG!"]),
     ("As EIPs 4430 and RFC 9110 are", ["EIP 4430! «EIPs 4430»", "RFC 9110!"]),
 ]
@@ -41,7 +38,6 @@ def test_names_are_found_whole_and_with_their_place(text: str, expected: list[st
 # A claim, a text, and the name of the claim that the text does not have, or nothing.
 OCCUR = [
     ("We saw KRAS G12C.", "the KRAS-G12C mutation", ""),
-    ("Here RAG helps.", "retrieval-augmented generation helps", ""),
     ("It was Curie.", "Marie Curie did it", ""),
     ("It was Ada Holm.", "Holm, Ada did it", ""),
     ("ATTACH 的多个数据库", "multiple ATTACHed databases", ""),
@@ -49,11 +45,8 @@ OCCUR = [
     ("The bank is in Montreal.", "The bank is in Montrose", "Montreal"),
     ("We use GPT-4.", "GPT-4o was used", "GPT-4"),
     ("We use Llama 3.", "Llama 3.1 was used", "Llama 3"),
-    ("It runs on the H100.", "It runs on the A100", "H100"),
-    ("该方法由 OpenAI 提出。", "该方法由 Google 提出。", "OpenAI"),
     ("The socket of macOS is one.", "On Mac OS a socket is used.", ""),
     ("We use R.A.G. here", "retrieval augmented generation", "R.A.G"),
-    ("It was Marie Curie.", "Curie did it", ""),
     ("In California", "Californication", "California"),
     ("We use C++", "C", "C++"),
     (

@@ -15,7 +15,6 @@ from lxml import html as html_tree
 from deep_research import api
 from deep_research.cli.main import run as command
 from deep_research.data import GivenReport
-from deep_research.errors import ConfigError
 from deep_research.settings import Settings
 from deep_research.stores.run_folder import list_runs
 from tests.model.harness import playing, served
@@ -80,12 +79,14 @@ def test_without_a_model_code_finds_what_it_is_sure_of(
 
 
 @pytest.mark.parametrize("kind", ["html", "docx", "pdf"])
-def test_links_of_pages_and_documents_are_followed(
-    kind: str, tmp_path: Path, web: tuple[FakeWeb, str], capsys: pytest.CaptureFixture[str]
+def test_links_of_pages_and_documents_at_an_address_or_from_standard_input_are_followed(
+    kind: str, web: tuple[FakeWeb, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / f"r.{kind}"
-    path.write_bytes(html(web[1]).encode() if kind == "html" else {"docx": word, "pdf": printed}[kind](web[1]))
-    _, report = verified(capsys, str(path), "-p", "finder", *opened(web[0]))
+    site = web[0].site("engines.test").page("/report", html(web[1]))
+    site.page("/download", printed(web[1]), "application/octet-stream")  # its bytes say what it is
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(word(web[1]))))
+    given = {"html": f"{web[1]}/report", "pdf": f"{web[1]}/download", "docx": "-"}[kind]
+    _, report = verified(capsys, given, "-p", "finder", *opened(web[0]))
     assert list(problems(report)) == ["The Alpha engine turns at 3,500 rpm."]
     cited = {claim["text"]: claim["passages"] for claim in report["claims"]}
     beta = next(text for text in cited if text.startswith("The Beta engine weighs"))
@@ -99,22 +100,6 @@ def test_links_of_pages_and_documents_are_followed(
         assert "It needs 5 m² of room." in cited
         assert not cited["It needs 5 m² of room."]
         assert "fetch(" not in report["report"]
-
-
-def test_a_report_comes_from_an_address_or_standard_input(
-    web: tuple[FakeWeb, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    web[0].site("engines.test").page("/report", html(web[1]))
-    _, report = verified(capsys, f"{web[1]}/report", "-p", "finder", *opened(web[0]))
-    assert list(problems(report)) == ["The Alpha engine turns at 3,500 rpm."]
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(markdown(web[1]).encode())))
-    _, report = verified(capsys, "-", "-p", "finder", *opened(web[0]))
-    assert len(report["problems"]) == 2
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(word(web[1]))))
-    web[0].site("engines.test").page("/download", printed(web[1]), "application/octet-stream")
-    for given in ("-", f"{web[1]}/download"):  # their bytes say what they are
-        _, report = verified(capsys, given, "-p", "finder", *opened(web[0]))
-        assert len(report["sources"]) == 2
 
 
 def test_raised_digits_of_a_pdf_cite_and_change_no_year(
@@ -175,16 +160,6 @@ def test_all_that_could_not_be_read_is_counted(
     shown = " ".join(capsys.readouterr().out.split())
     assert "could not be read or done (60):" in shown
     assert f"… and 20 more; all: deep-research show {list_runs(own_state)[0].run_id} --json" in shown
-
-
-def test_documents_stand_in_for_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    docs = engines(tmp_path / "docs")
-    (tmp_path / "r.md").write_text(
-        "# Engines\n\nThe Alpha engine turns at 3,500 rpm.\n\nThe Beta engine was built in 2004 by Anna Holm in Bergen.\n"
-    )
-    code, report = verified(capsys, str(tmp_path / "r.md"), "-p", "finder", "--docs", str(docs))
-    assert code == 1
-    assert list(problems(report)) == ["The Alpha engine turns at 3,500 rpm."]
 
 
 def test_without_a_model_what_stands_anywhere_in_the_cited_documents_is_no_fault_and_citations_keep_their_count(
@@ -433,9 +408,3 @@ def test_codes_of_terminals_in_a_given_report_are_kept_and_shown_nowhere(tmp_pat
     assert not {"\x1b", "\x9b", "\x07"} & set(report.model_dump_json() + report.report + report.title)
     for file in (tmp_path / "home").rglob("*.db"):
         assert b"\\u001b" not in file.read_bytes()
-
-
-def test_a_verification_has_no_plan_to_be_refreshed(tmp_path: Path) -> None:
-    run = api.start_verification(GivenReport(text="# A\n\nB."), Settings(model_provider="finder"), home=tmp_path)
-    with pytest.raises(ConfigError, match="verify its report again"):
-        asyncio.run(run.refresh())
