@@ -199,11 +199,6 @@ def test_a_stretch_over_two_pages_names_both() -> None:
     assert make_stretch(best, ()).pages == (1, 2)
 
 
-def test_words_that_nothing_has_give_no_place(manual: SqliteLibrary) -> None:
-    part = asked_of(manual, "zzyzx qwertz")
-    assert (part.stretches, part.places) == ((), ())
-
-
 @pytest.mark.parametrize(
     "question",
     ["x" * 20_000, "漢字" * 10_000, "".join(f"word{n} " for n in range(3_000)), "a? " * 7_000],

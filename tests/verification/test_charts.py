@@ -72,12 +72,6 @@ def test_a_value_in_another_unit_is_told() -> None:
     assert not chart_problems(chart, {"s1p1": "It costs $1,200."})
 
 
-def test_a_number_of_a_table_that_may_be_a_year_is_a_value() -> None:
-    (chart,) = read_charts(_chart(unit="秒", points=[{"label": "a", "value": 1402, "id": "s1p1"}] * 2))
-    assert not chart_problems(chart, {"s1p1": "| 主题 | 恢复时间（秒） |\n| --- | --- |\n| 16 | 1402 |"})
-    assert chart_problems(chart, {"s1p1": "| 主题 | 恢复时间（秒） |\n| --- | --- |\n| 16 | 1403 |"})
-
-
 def test_where_nothing_draws_it_a_chart_is_a_table() -> None:
     points = [{"label": "a | b", "value": 1200, "id": "s1p1"}, {"label": "<b>c</b>", "value": 3, "id": "s1p1"}]
     cited = [Reference(number=7, source="s1", title="Coal", passages=("s1p1",))]

@@ -16,7 +16,7 @@ from deep_research.runs.report_file import MOST_BYTES, report_text
 from tests.support.fake_web import FakeWeb
 from tests.support.turns import TOO_LONG, turns_of_others
 from tests.support.web_answers import HANG, WebAnswer, redirect
-from tests.verify.reports import BETA, engines_web, html
+from tests.verify.reports import BETA, html
 
 INSIDE = (
     "http://127.0.0.1:{port}/secret",
@@ -35,12 +35,6 @@ SCHEMES = (
 )
 SECONDS = 60
 """A generous bound of computing for what takes a few seconds."""
-
-
-@pytest.fixture
-def web() -> Iterator[tuple[FakeWeb, str]]:
-    with engines_web() as made:
-        yield made
 
 
 def checked(text: str, web: FakeWeb | None = None, **settings: Any) -> Any:

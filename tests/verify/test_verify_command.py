@@ -4,7 +4,6 @@ import asyncio
 import io
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +22,9 @@ from tests.runs.running import engines
 from tests.support.fake_web import FakeWeb
 from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher
-from tests.verify.reports import engines_web, html, markdown, page, printed, word
+from tests.verify.reports import html, markdown, page, printed, word
 
 MODEL = ["-p", "compatible", "--model", "scripted", "--set", "sources="]
-
-
-@pytest.fixture
-def web() -> Iterator[tuple[FakeWeb, str]]:
-    with engines_web() as made:
-        yield made
 
 
 def opened(web: FakeWeb) -> list[str]:
