@@ -76,7 +76,7 @@ def test_a_report_that_is_dropped_is_seen_marked(own_state: Path, web: tuple[Fak
         expect(page.locator(".file-chips li:not(.busy)")).to_have_count(1)
         page.get_by_role("button", name="Verify a report").click()
         expect(page.get_by_role("heading", name="Engines compared")).to_be_visible(timeout=60_000)
-        expect(page.locator("main")).to_contain_text("the number 3,500 is in none of the cited sources")
+        expect(page.locator("main")).to_contain_text("the number 3,500 is in none of the cited sources", timeout=60_000)
         expect(page.locator("main")).to_contain_text("What was found wrong")
         check_accessible(page, "a verified report")
         assert not tab.faults
