@@ -93,6 +93,16 @@ def test_open_document_sheets_are_as_they_are_shown():
     assert document.text == f"## Plan\n\n| Budget | Year |\n| --- | --- |{row}{row}"
 
 
+def test_open_document_slides_are_pages():
+    page = (
+        '<draw:page><draw:frame presentation:class="title"><draw:text-box><text:p>Plan</text:p></draw:text-box></draw:frame>'
+        "<draw:frame><draw:text-box><text:p>Beta in May</text:p></draw:text-box></draw:frame></draw:page>"
+    )
+    document = read(open_document("presentation", page * 2), "a.odp")
+    assert document.text == "## Plan\n\nBeta in May\n\n## Plan\n\nBeta in May"
+    assert [page.number for page in document.pages] == [1, 2]
+
+
 @pytest.mark.parametrize("name", ["a.odt", "a.ods"])
 def test_open_document_that_is_encrypted_or_broken_is_said_so(name: str):
     with pytest.raises(Unreadable, match="password"):

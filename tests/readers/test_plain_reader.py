@@ -236,11 +236,19 @@ def test_plain_text():
         ("utf-16-le", "Plain words in two bytes each."),
         ("gb18030", "大型语言模型在推理时需要大量的显存，因此人们研究量化和缓存的方法。"),
         ("shift_jis", "これは日本語の文章です。文字コードを正しく判定できるかを確認します。"),
+        ("euc_jp", "これは日本語の文章です。文字コードを正しく判定できるかを確認します。"),
+        ("big5", "這是一段用繁體中文寫成的文字，用來確認編碼可以正確判斷出來。"),
         ("cp1252", "Le café coûte 3 € à l’été, où l’on naît."),
     ],
 )
 def test_encodings_without_declaration(encoding: str, text: str):
     assert text in read(text.encode(encoding), "a.txt")
+
+
+def test_a_broken_byte_does_not_change_the_encoding():
+    text = "注意力机制是一种方法。" * 20
+    data = text.encode()
+    assert "注意力机制是一种方法" in read(data[:100] + b"\xff" + data[100:], "a.txt")
 
 
 def test_binary_data_is_unreadable():
