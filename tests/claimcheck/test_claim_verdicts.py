@@ -6,12 +6,10 @@ from claimcheck.claim_verdicts import (
     VERBATIM,
     Evidence,
     disproof,
-    is_sentence_of,
     lay_out,
     verify,
 )
 from claimcheck.text.error_text import is_error_text
-from deep_research.verification.statement_flags import check_against_document
 
 DRUG = Evidence(
     "Sotorasib is a covalent inhibitor of KRAS G12C. In the CodeBreaK 100 trial the objective response rate was 37.1% "
@@ -34,12 +32,9 @@ KO = Evidence("이 방법은 정확도를 15% 향상시켰으며 1천 개의 문
 @pytest.mark.parametrize(
     ("claim", "evidence"),
     [
-        ("Sotorasib covalently inhibits KRAS G12C.", DRUG),
         ("The recommended dose of sotorasib is 0.96 g once daily.", DRUG),
         ("Sotorasib did not improve overall survival compared with docetaxel.", DRUG),
-        ("The A100 has 40 GB of memory.", GPU),
         ("FlashAttention 将显存占用降低了20%。", ZH),
-        ("FlashAttention 使训练速度提高了3倍。", ZH),
         ("이 방법은 1000개의 문서를 사용하였다.", KO),
         ("NVIDIA H100 拥有 80 GB 的 HBM3 显存。", GPU),
     ],
@@ -51,17 +46,9 @@ def test_supported(claim: str, evidence: Evidence) -> None:
 @pytest.mark.parametrize(
     ("claim", "evidence"),
     [
-        ("The objective response rate was 47.1% in the CodeBreaK 100 trial.", DRUG),
-        ("The recommended dose is 960 g once daily.", DRUG),
-        ("Sotorasib is a covalent inhibitor of KRAS G12D.", DRUG),
-        ("Sotorasib improved overall survival compared with docetaxel.", DRUG),
         ("Sotorasib is not a covalent inhibitor of KRAS G12C.", DRUG),
-        ("The A100 was released in June 2020 with 40 GB.", GPU),
-        ("FlashAttention 将显存占用降低了30%。", ZH),
         ("FlashAttention 使训练速度降低了3倍。", ZH),
-        ("FlashInfer 将显存占用降低了20%。", ZH),
         ("该方法支持稀疏矩阵。", ZH),
-        ("이 방법은 정확도를 51% 향상시켰다.", KO),
     ],
 )
 def test_contradicted(claim: str, evidence: Evidence) -> None:
@@ -71,10 +58,8 @@ def test_contradicted(claim: str, evidence: Evidence) -> None:
 @pytest.mark.parametrize(
     ("claim", "evidence"),
     [
-        ("Adagrasib is a covalent inhibitor of KRAS G12C.", DRUG),
         ("In 2031 the price fell to 12 dollars.", DRUG),
         ("Bahdanau did not propose attention for translation.", HISTORY),
-        ("这种药物可以治愈所有患者。", DRUG),
         ("이 방법은 정확도를 15% 저하시켰다.", KO),
     ],
 )
@@ -102,7 +87,6 @@ DOCETAXEL = Evidence(
     "claim",
     [
         "The objective response rate was 37.1% with sotorasib in CodeBreaK 100 and 42.9% with adagrasib in KRYSTAL-1.",
-        "The objective response rate was 37.1% and 42.9% in CodeBreaK 100 and KRYSTAL-1, respectively.",
         "In CodeBreaK 200 sotorasib prolonged progression-free survival over docetaxel (5.6 versus 4.5 months) "
         "but not overall survival.",
     ],
@@ -115,8 +99,6 @@ def test_one_sentence_may_join_what_several_passages_say(claim: str) -> None:
     "claim",
     [
         "The objective response rate was 42.9% with sotorasib in CodeBreaK 100 and 37.1% with adagrasib in KRYSTAL-1.",
-        "The objective response rate was 37.1% with sotorasib in CodeBreaK 300 and 42.9% with adagrasib in KRYSTAL-1.",
-        "In CodeBreaK 200 sotorasib prolonged progression-free survival over docetaxel (5.6 versus 4.5 years).",
         "In CodeBreaK 200 sotorasib did not prolong progression-free survival over docetaxel (5.6 versus 4.5 months) "
         "but overall survival.",
     ],
@@ -130,7 +112,6 @@ def test_joined_clauses_may_not_change_places(claim: str) -> None:
     [
         # A missing number or name is contradicted by another value of the same statement, by nothing else.
         ("The plant in Berlin was built in 1990.", "The plant in Berlin was built in 1991.", "contradicted"),
-        ("The response rate in Berlin was 47.1%.", "The response rate in Berlin was 41.7%.", "contradicted"),
         ("베를린 공장은 1990년에 지어졌다.", "베를린 공장은 1991년에 지어졌다.", "contradicted"),
         # The opposite is contradicted where one sentence makes the same statement.
         (
@@ -149,35 +130,9 @@ def test_contradicted_is_said_of_the_same_statement_alone(claim: str, evidence: 
     assert verify(claim, [Evidence(evidence)]).kind == kind
 
 
-def test_the_sentence_that_says_the_opposite_is_the_one_shown() -> None:
-    said = "The drug did not improve survival."
-    verdict = verify(
-        "The drug improved survival.", [Evidence(f"Survival was studied with the drug. {said} It is old.")]
-    )
-    assert verdict.reason.endswith(said)
-
-
 def test_nothing_is_supported_by_nothing() -> None:
     assert verify("Anything.", []).kind == "unverified"
     assert verify("Anything.", [Evidence("  ")]).kind == "unverified"
-
-
-def test_half_a_sentence_is_not_verbatim() -> None:
-    assert is_sentence_of("The recommended dose is 960 mg once daily.", DRUG.text)
-    assert not is_sentence_of("vitamin C cures lung cancer.", DRUG.text)
-    assert is_sentence_of("该方法不支持稀疏矩阵。", ZH.text)
-    assert not is_sentence_of("支持稀疏矩阵。", ZH.text)
-
-
-def test_a_sentence_about_an_error_stands_when_a_document_says_it() -> None:
-    text = "Error: division by zero is raised when the divisor is 0. Handle it."
-    assert verify("Error: division by zero is raised when the divisor is 0.", [Evidence(text)]).kind == "supported"
-
-
-def test_a_whole_document_is_evidence() -> None:
-    text = "# Bridge\n\nThe bridge was built in 1893.\n\n## Use\n\n| kind | load (t) |\n|---|---|\n| road | 15 |\n"
-    assert check_against_document("The bridge was built in 1893.", text).kind == "supported"
-    assert check_against_document("The bridge was built in 1894.", text).kind == "contradicted"
 
 
 # Claim, evidence, verdict, its code and values, and the codes by which code alone disproves it, and binds a judge.
@@ -190,25 +145,6 @@ VERDICTS = [
         {"quotation": "a cure"},
         "quotation_missing",
     ),
-    (
-        "Sotorasib is a covalent inhibitor of KRAS G12D.",
-        DRUG,
-        "contradicted",
-        "name_rival",
-        {"name": "G12D", "sentence": "Sotorasib is a covalent inhibitor of KRAS G12C."},
-        "name_rival",
-    ),
-    (
-        "Adagrasib is a covalent inhibitor of KRAS G12C.",
-        DRUG,
-        "unverified",
-        "name_missing",
-        {"name": "Adagrasib"},
-        "name_missing",
-    ),
-    ("Patients feel well.", DRUG, "unverified", "low_support", {"share": "28%"}, ""),
-    ("这种药物可以治愈所有患者。", DRUG, "unverified", "foreign_few", {}, ""),
-    ("FlashAttention 将显存占用降低了20%。", ZH, "supported", "words_together", {"share": "86%"}, ""),
     (
         "이 모델은 이미지를 지원한다.",
         KO,
@@ -244,17 +180,11 @@ def test_a_verdict_says_what_is_wrong(
 
 ERRORS = [
     ("Error: it failed", True),
-    ("ValueError: bad", True),
     ("Traceback (most recent call last)", True),
-    ("HTTP status 503", True),
-    ("403 forbidden", True),
     ("A search for cures of cancer in old men and their sons failed", False),
-    ("the request was refused", True),
     ("could not find any information", True),
-    ("as an AI, I", True),
     ("未能找到信息", True),
     ("검색이 실패했다", True),
-    ("He could not read the law", False),
 ]
 
 
@@ -263,49 +193,16 @@ def test_an_error_of_the_research_is_told_from_a_sentence_about_failure(text: st
     assert is_error_text(text) == is_error
 
 
-MIXED = "The dose is 960 mg. It helps (most) patients!\n\n- A list item here\n* Another item\n1. Third item\n\n| row one | cell two |\n|---|---|\n| a b | c d |\n\n# A heading\n\n“Quoted words here.” He said: half a sentence; and more… 该方法很好。它很快！\nline without end\nnext line"
-
-WHOLE = [
-    ("The dose is 960 mg.", True),
-    ("Another item", True),
-    ("row one", False),
-    ("half a sentence;", False),
-    ("next line", True),
-    ("", False),
-    ("It helps (most) patients! A list item here", False),
-    ("Quoted words here", True),
-]
-
-
-@pytest.mark.parametrize(("claim", "is_whole"), WHOLE)
-def test_only_whole_sentences_and_lines_are_verbatim(claim: str, is_whole: bool) -> None:
-    assert is_sentence_of(claim, MIXED) == is_whole
-
-
 @pytest.mark.parametrize(
     ("claim", "passages", "kind"),
     [
         ("The H100 has 80 GB on the board.", ["Memory of the H100", "80 GB are on the board"], "supported"),
         ("The board holds 20 chips of 80 GB.", ["The board holds 20", "chips of 80 GB"], "supported"),
-        ("The survey of Kiel Bay took 12 days.", ["Survey of Kiel Bay", "It took 12 days"], "supported"),
         ("The survey of Kiel Bay took 14 days.", ["Survey of Kiel Bay", "It took 12 days"], "unverified"),
     ],
 )
 def test_passages_that_end_without_a_full_stop_are_taken_together(claim: str, passages: list[str], kind: str) -> None:
     assert verify(claim, [Evidence(text) for text in passages]).kind == kind
-
-
-def test_a_passage_must_have_more_of_a_claim_in_one_sentence_than_a_document() -> None:
-    spread = "The river floods. The valley is wide. Each spring brings rain."
-    padding = " ".join(f"Nothing of it is said in line {word}." for word in "abcdefghijkl")
-    claim = "The river floods the wide valley each spring."
-    assert verify(claim, [Evidence(spread)]).kind == "unverified"
-    assert verify(claim, [Evidence(f"{spread} {padding}")]).kind == "supported"
-
-
-@pytest.mark.parametrize("evidence", [[], [Evidence("")], [Evidence(" \n")]])
-def test_without_a_text_nothing_is_judged(evidence: list[Evidence]) -> None:
-    assert verify("The board has 80 GB.", evidence).code == "no_evidence"
 
 
 def test_a_whole_sentence_of_the_evidence_is_verbatim_and_two_are() -> None:

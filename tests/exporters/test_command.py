@@ -70,12 +70,6 @@ def test_what_cannot_be_exported_is_said(ran: Ran) -> None:
     assert command(ran, ran.report.run_id, "--to", "html", "--followup", "7", "--out", "-").code == 2
 
 
-def test_formats_are_listed(ran: Ran) -> None:
-    lines = command(ran).out.splitlines()
-    assert [line.split()[0] for line in lines] == sorted(line.split()[0] for line in lines)
-    assert {"html", "pdf", "docx", "csl"} <= {line.split()[0] for line in lines}
-
-
 def test_the_plug_in_of_the_documentation_works(ran: Ran, tmp_path: Path) -> None:
     page = (DOCS / "extending.md").read_text("utf-8")
     code = re.search(r"```python\n(from deep_research\.data import ExportInput\n.*?)```", page, re.DOTALL)

@@ -9,81 +9,22 @@ from deep_research.finding.places import PartPlaces
 from deep_research.finding.ranking import Best, Candidate
 from deep_research.finding.stretches import make_stretch
 from deep_research.finding.text_units import Section, Span, Unit
+from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.finding.folders import find, library_of
-
-MANUAL = """# Pump manual
-
-## Safety
-
-Wear gloves whenever the pump is opened. The housing may be hot.
-
-## Changing the filter
-
-Before the filter is changed, close the inlet valve. To change it:
-
-1. Switch the pump off at the wall.
-2. Wait until the pressure gauge shows zero.
-3. Unscrew the filter cover with the blue key.
-4. Put the new cartridge in with its arrow upwards.
-5. Screw the cover on and open the inlet valve.
-
-## Data
-
-| Model | Flow l/min | Pressure bar | Mass kg |
-| --- | --- | --- | --- |
-| P500 | 41 | 5 | 12 |
-| P700 | 77 | 7 | 19 |
-| P900 | 103 | 9 | 27 |
-
-## Calling the service
-
-Write a message with the serial number:
-
-```
-pumpctl report --serial 4711
-```
-
-The service answers within two days.
-"""
-CHINESE = """# 员工手册
-
-## 差旅
-
-国内出差每天补贴一百八十元。住宿费最高每晚四百五十元。
-
-## 年假
-
-工作满一年后有十天年假。未休完的年假可以保留到次年三月。
-"""
-JAPANESE = """# 勤怠規程
-
-## 在宅勤務
-
-在宅勤務は週二日までとし、前日の正午までに上長へ申請する。
-
-## 残業
-
-月四十五時間を超える残業には部長の承認が必要である。
-"""
-KOREAN = """# 보안 지침
-
-## 비밀번호
-
-비밀번호는 12자 이상이어야 하며 90일마다 바꾼다.
-
-## 노트북 분실
-
-노트북을 잃어버리면 두 시간 안에 보안팀에 알린다.
-"""
+from tests.finding.manuals import CHINESE, JAPANESE, KOREAN, MANUAL
 
 
 def shown(part: PartPlaces) -> str:
     return "\n".join(piece.text for stretch in part.stretches for piece in stretch.pieces)
 
 
-def ask(folder: Path, files: dict[str, str], question: str, language: str = "en") -> PartPlaces:
+def ask(folder: Path, files: dict[str, str], question: str) -> PartPlaces:
     with library_of(folder, files) as library:
-        (part,) = find(question, language, library).parts
+        return asked_of(library, question)
+
+
+def asked_of(library: SqliteLibrary, question: str) -> PartPlaces:
+    (part,) = find(question, "en", library).parts
     return part
 
 
@@ -108,40 +49,36 @@ def test_rows_stand_under_their_header(tmp_path: Path) -> None:
     assert len(text) < 3_000
 
 
-def test_code_is_shown_with_its_caption(tmp_path: Path) -> None:
-    text = shown(ask(tmp_path / "docs", {"manual.md": MANUAL}, "Which command reports the serial number?"))
+def test_code_is_shown_with_its_caption(manual: SqliteLibrary) -> None:
+    text = shown(asked_of(manual, "Which command reports the serial number?"))
     assert "Write a message with the serial number:" in text
     assert "pumpctl report --serial 4711" in text
 
 
-@pytest.mark.parametrize(
-    ("file", "content", "question", "language", "answer"),
-    [
-        ("manual.md", MANUAL, "what must I wear when the pump is open", "en", "Wear gloves"),
-        ("手册.md", CHINESE, "出差住宿一晚最多多少钱？", "zh", "四百五十元"),
-        ("規程.md", JAPANESE, "在宅勤務はいつまでに申請しますか", "ja", "前日の正午"),
-        ("지침.md", KOREAN, "비밀번호는 며칠마다 바꾸나요?", "ko", "90일마다"),
-    ],
-)
-def test_the_paragraph_that_answers_comes_first(
-    tmp_path: Path, file: str, content: str, question: str, language: str, answer: str
-) -> None:
-    others = {"manual.md": MANUAL, "手册.md": CHINESE, "規程.md": JAPANESE, "지침.md": KOREAN}
-    assert answer in shown(ask(tmp_path / "docs", others | {file: content}, question, language))
+def test_the_paragraph_that_answers_comes_first(tmp_path: Path) -> None:
+    files = {"manual.md": MANUAL, "手册.md": CHINESE, "規程.md": JAPANESE, "지침.md": KOREAN}
+    with library_of(tmp_path / "docs", files) as library:
+        for question, language, answer in (
+            ("what must I wear when the pump is open", "en", "Wear gloves"),
+            ("出差住宿一晚最多多少钱？", "zh", "四百五十元"),
+            ("在宅勤務はいつまでに申請しますか", "ja", "前日の正午"),
+            ("비밀번호는 며칠마다 바꾸나요?", "ko", "90일마다"),
+        ):
+            (part,) = find(question, language, library).parts
+            assert answer in shown(part)
 
 
-def test_pieces_and_places_are_exact_slices(tmp_path: Path) -> None:
-    with library_of(tmp_path / "docs", {"manual.md": MANUAL}) as library:
-        (part,) = find("How do I change the filter of the pump?", "en", library).parts
-        snapshot = library.snapshot(part.stretches[0].source)
-        assert snapshot is not None
-        for piece in part.stretches[0].pieces:
-            assert snapshot.text[piece.start : piece.end] == piece.text
-            spans = [library.passage(key) for key in piece.passages]
-            assert spans
-            assert all(p is not None and p.start < piece.end and piece.start < p.end for p in spans)
-        assert all(library.passage(place.passage) is not None for place in part.places)
-        assert all("\n" not in place.line for place in part.places)
+def test_pieces_and_places_are_exact_slices(manual: SqliteLibrary) -> None:
+    part = asked_of(manual, "How do I change the filter of the pump?")
+    snapshot = manual.snapshot(part.stretches[0].source)
+    assert snapshot is not None
+    for piece in part.stretches[0].pieces:
+        assert snapshot.text[piece.start : piece.end] == piece.text
+        spans = [manual.passage(key) for key in piece.passages]
+        assert spans
+        assert all(p is not None and p.start < piece.end and piece.start < p.end for p in spans)
+    assert all(manual.passage(place.passage) is not None for place in part.places)
+    assert all("\n" not in place.line for place in part.places)
 
 
 def test_both_things_compared_have_places_and_those_with_both_come_first(tmp_path: Path) -> None:
@@ -158,8 +95,8 @@ def test_both_things_compared_have_places_and_those_with_both_come_first(tmp_pat
     assert {stretch.title for stretch in part.stretches} == {"mod_alias", "mod_rewrite"}
 
 
-def test_words_that_stand_nowhere_and_nowhere_together_are_told(tmp_path: Path) -> None:
-    part = ask(tmp_path / "docs", {"manual.md": MANUAL}, "What colour has the filter cover of the dishwasher?")
+def test_words_that_stand_nowhere_and_nowhere_together_are_told(manual: SqliteLibrary) -> None:
+    part = asked_of(manual, "What colour has the filter cover of the dishwasher?")
     assert not part.together
     assert part.is_complete
     assert {"colour", "dishwasher"} <= set(part.missing)
@@ -167,8 +104,8 @@ def test_words_that_stand_nowhere_and_nowhere_together_are_told(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("question", ["What is the mass of the P700?", "How hot may the housing of the pump be?"])
-def test_nothing_is_said_to_be_missing_that_one_passage_has(tmp_path: Path, question: str) -> None:
-    part = ask(tmp_path / "docs", {"manual.md": MANUAL}, question)
+def test_nothing_is_said_to_be_missing_that_one_passage_has(manual: SqliteLibrary, question: str) -> None:
+    part = asked_of(manual, question)
     assert part.together
     assert not part.missing
 
@@ -186,25 +123,6 @@ def test_a_word_deep_in_a_large_library_is_not_said_to_be_missing(tmp_path: Path
     assert "zymurgist" in shown(part) or any("zymurgist" in place.line for place in part.places)
 
 
-def test_current_text_comes_before_change_logs_and_bibliographies(tmp_path: Path) -> None:
-    files = {
-        "otters.md": "# Sea otters\n\nSea otters protect kelp forests: they eat the urchins that graze on kelp.\n",
-        "changes.md": "# Change log\n\n- How sea otters protect kelp: chapter added.\n- Sea otters and kelp: typo.\n",
-        "books.md": "# Reading\n\n## References\n\n1. Lee, K. (2014). Sea otters, kelp forests and urchins: how do sea"
-        " otters protect kelp? Ecology 3.\n2. Roe, J. (2015). Do sea otters protect kelp? Marine Biology 9.\n"
-        "3. Poe, A. (2016). Kelp and sea otters: how they protect the coast. Nature 1.\n",
-    }
-    part = ask(tmp_path / "docs", files, "How do sea otters protect kelp?")
-    assert part.stretches[0].title == "Sea otters"
-    body = (
-        "# Kelp\n\n## Results\n\nKelp forests grew by 12 percent. Sea urchins slowed it where otters were absent.\n\n"
-    )
-    part = ask(
-        tmp_path / "one", {"paper.md": body + files["books.md"].partition("\n\n")[2]}, "How do sea otters protect kelp?"
-    )
-    assert part.stretches[0].where == "Kelp > Results"  # though the bibliography has more of the words
-
-
 def test_a_document_in_two_formats_is_shown_once(tmp_path: Path) -> None:
     text = "The swap partition should be as large as the memory, and at least 512 megabytes."
     files = {
@@ -218,45 +136,29 @@ def test_a_document_in_two_formats_is_shown_once(tmp_path: Path) -> None:
     assert lines == []
 
 
-def test_the_readers_language_comes_before_a_translation(tmp_path: Path) -> None:
-    files = {
-        "en.md": "# GRUB installieren\n\nThe loader GRUB 2 is written to /dev/sda by grub-install, which takes the disk.\n",
-        "ja.md": "# GRUB\n\nローダー GRUB 2 は grub-install によって /dev/sda に書き込まれます。grub-install はディスクを取ります。\n",
-    }
-    part = ask(tmp_path / "docs", files, "GRUB 2 を /dev/sda に書き込むには？", "ja")
-    assert "書き込まれます" in shown(part)
-
-
 @pytest.mark.parametrize(
     ("question", "language", "is_foreign"),
-    [
-        ("P700 的质量是多少？", "zh", True),
-        ("P700 の質量は？", "ja", True),
-        ("P700의 질량은?", "ko", True),
-        ("Wann wird an der Pumpe (pump, inlet valve, gloves) der filter gewechselt?", "de", True),
-        ("mass of the P700", "en", False),
-        ("How is KeepAlive used with max?", "en", True),
-        ("Vue 的 KeepAlive 怎么限制数量？", "zh", True),
-        ("KeepAlive の max は？", "ja", False),
-    ],
+    [("P700 的质量是多少？", "zh", True), ("P700의 질량은?", "ko", True), ("mass of the P700", "en", False)],
 )
 def test_that_most_of_what_is_shown_is_in_another_language_is_told(
-    tmp_path: Path, question: str, language: str, is_foreign: bool
+    manual: SqliteLibrary, question: str, language: str, is_foreign: bool
 ) -> None:
-    coded = "# KeepAlive\n\n最大数は max で制限することができます。\n\n```\n<KeepAlive :max=10>\n  <component :is=view />\n```\n"
-    files = {"keep.md": coded} if "KeepAlive" in question else {"manual.md": MANUAL}
-    with library_of(tmp_path / "docs", files) as library:
-        found = find(question, language, library)
+    found = find(question, language, manual)
     assert found.is_foreign == is_foreign
-    assert any(word in shown(found.parts[0]) for word in ("max", "P700", "valve"))
+    assert "P700" in shown(found.parts[0])
+
+
+def test_code_tells_no_language(tmp_path: Path) -> None:
+    coded = "# KeepAlive\n\n最大数は max で制限することができます。\n\n```\n<KeepAlive :max=10>\n  <component :is=view />\n```\n"
+    with library_of(tmp_path / "docs", {"keep.md": coded}) as library:
+        assert find("How is KeepAlive used with max?", "en", library).is_foreign
+        assert not find("KeepAlive の max は？", "ja", library).is_foreign
 
 
 @pytest.mark.parametrize(
     ("name", "words", "within"),
     [
-        ("4,200", ["4,200"], ["4,20"]),
         ("Chrome™", ["Chrome™", "Chrome"], ["Chrom", "hrome"]),
-        ("libfoo2x", ["libfoo2x", "libfoo"], ["ibfoo", "libfo"]),
         ("ﬁle v2.53", ["file", "2.53"], ["2.5", "ile"]),
         ("bottleneck", ["bottlenecks"], ["TTL", "neck"]),
         (
@@ -270,9 +172,10 @@ def test_a_word_is_said_to_be_missing_where_it_does_not_stand_whole(
     tmp_path: Path, name: str, words: list[str], within: list[str]
 ) -> None:
     files = {"a.md": f"# Rent\n\nThe pump costs ({name}).d in all.\n"}
-    for asked in (*words, *within):
-        missing = ask(tmp_path / "docs", files, f"Is the pump rent {asked} in Paris?").missing
-        assert missing == (*[asked] * (asked in within), "Paris")
+    with library_of(tmp_path / "docs", files) as library:
+        for asked in (*words, *within):
+            missing = asked_of(library, f"Is the pump rent {asked} in Paris?").missing
+            assert missing == (*[asked] * (asked in within), "Paris")
 
 
 def test_a_place_is_of_the_passage_and_page_that_its_line_stands_in(tmp_path: Path) -> None:
@@ -296,19 +199,12 @@ def test_a_stretch_over_two_pages_names_both() -> None:
     assert make_stretch(best, ()).pages == (1, 2)
 
 
-def test_an_empty_library_gives_no_place(tmp_path: Path) -> None:
-    with library_of(tmp_path / "docs", {"manual.md": MANUAL}) as library:
-        (part,) = find("zzyzx qwertz", "en", library).parts
-    assert (part.stretches, part.places) == ((), ())
-
-
 @pytest.mark.parametrize(
     "question",
-    ["x" * 20_000, "漢字" * 10_000, "".join(f"word{n} " for n in range(3_000)), "가나다라 " * 4_000, "a? " * 7_000],
+    ["x" * 20_000, "漢字" * 10_000, "".join(f"word{n} " for n in range(3_000)), "a? " * 7_000],
 )
-def test_a_question_of_any_length_is_bounded(tmp_path: Path, question: str) -> None:
-    with library_of(tmp_path / "docs", {"manual.md": MANUAL, "手册.md": CHINESE}) as library:
-        found = find(question, "en", library)
+def test_a_question_of_any_length_is_bounded(manual: SqliteLibrary, question: str) -> None:
+    found = find(question, "en", manual)
     assert len(found.parts) <= 7
     assert sum(len(part.words) for part in found.parts) <= 60
     assert found.is_cut or not found.parts
@@ -322,13 +218,6 @@ def test_a_lead_belongs_to_its_own_list_only(tmp_path: Path) -> None:
     assert not any("Affected paths" in line and "ldap" in line for line in lines)
     part = ask(tmp_path / "more", {"fixes.md": changes}, "Affected paths /clients/leave")
     assert "/clients/leave" in shown(part).partition("Affected paths are:")[2]
-
-
-def test_front_matter_and_signs_are_no_other_places(tmp_path: Path) -> None:
-    files = {f"{n}.md": f"---\ndescription: Backup of site {n}\n---\nIt is {n}.\n\n- ❖\n" for n in range(3)}
-    files["list.md"] = "- Backup: daily\n- Owner: Lee\n\nMore.\n"
-    part = ask(tmp_path / "docs", files | {"a.md": "# Backup\n\nA backup of the site is made daily.\n"}, "site backup")
-    assert [place.line for place in part.places] == ["Backup: daily"]
 
 
 def test_what_is_left_out_is_marked(tmp_path: Path) -> None:

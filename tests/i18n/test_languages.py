@@ -32,11 +32,6 @@ def test_every_language_says_all_that_english_says(language: str) -> None:
     assert {group: set(said) for group, said in own.items()} == {group: set(said) for group, said in english.items()}
 
 
-def test_no_name_stands_in_two_groups() -> None:
-    names = [name for group in _messages("en").values() for name in group]
-    assert len(names) == len(set(names))
-
-
 def _fragments(table: dict[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
     for key, value in table.items():
         if isinstance(value, dict):

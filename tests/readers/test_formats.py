@@ -23,7 +23,6 @@ from pptx.util import Inches
 from deep_research import registry
 from deep_research.data import Document
 from deep_research.errors import ConfigError, Unreadable
-from deep_research.readers import compressed, data_files
 from deep_research.readers import data_files as _tables
 from tests.readers.made_files import epub, zipped
 from tests.readers.pdf_files import make_pdf
@@ -141,7 +140,6 @@ def docx_with(body: str, *, note: str = "", header: str = "") -> bytes:
     [
         (f"<w:p><w:del>{_RUN.format('old')}</w:del><w:ins>{_RUN.format('new')}</w:ins></w:p>", "new"),
         (f"<w:p><w:moveFrom>{_RUN.format('moved')}</w:moveFrom></w:p><w:p><w:moveTo>{_RUN.format('moved')}</w:moveTo></w:p>", "moved"),
-        (f"<w:sdt><w:sdtContent><w:p>{_RUN.format('block')}</w:p></w:sdtContent></w:sdt>", "block"),
         (f"<w:p><w:sdt><w:sdtContent>{_RUN.format('inline')}</w:sdtContent></w:sdt></w:p>", "inline"),
         (f"<w:p><w:sdt><w:sdtPr>{_HINT}</w:sdtPr><w:sdtContent>{_RUN.format('Click here')}</w:sdtContent></w:sdt></w:p>", ""),
         (f"<w:sdt><w:sdtPr>{_CONTENTS}</w:sdtPr><w:sdtContent><w:p>{_RUN.format('1 Use 7')}</w:p></w:sdtContent></w:sdt>", ""),
@@ -150,7 +148,6 @@ def docx_with(body: str, *, note: str = "", header: str = "") -> bytes:
         (f"<w:p>{_RUN.format('around')}<w:r>{_TWICE}</w:r></w:p>", "around\n\nboxed"),
         (f"<w:p>{_RUN.format('said')}<w:r>{_NOTE}</w:r><w:r>{_NOTE}</w:r></w:p>", "said\n\nnoted"),
         (_NESTED, "| out |\n\n| in | in |"),
-        (_TABLE.format(f"<w:sdt><w:sdtContent>{_CELL.format('x')}</w:sdtContent></w:sdt>"), "| x |"),
     ],
 )  # fmt: skip
 def test_docx_gives_all_words_with_its_changes_accepted(body: str, text: str):
@@ -158,18 +155,7 @@ def test_docx_gives_all_words_with_its_changes_accepted(body: str, text: str):
     assert (document.text, document.warnings) == (text, ())
 
 
-@pytest.mark.parametrize("target", ["../NULL", "media/gone.png", "#_Toc1"])
-@pytest.mark.parametrize(
-    ("make", "name", "part"),
-    [(make_docx, "a.docx", "word/_rels/document.xml.rels"), (make_pptx, "a.pptx", "ppt/slides/_rels/slide1.xml.rels")],
-)
-def test_a_relation_to_a_part_that_is_not_there_costs_no_text(
-    make: Callable[[], bytes], name: str, part: str, target: str
-):
-    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/image"
-    lost = f'<Relationship Id="rId99" Type="{kind}" Target="{target}"/></Relationships>'.encode()
-    torn = _repacked(make(), lambda each, data: data.replace(b"</Relationships>", lost) if each == part else data)
-    assert read(torn, name) == read(make(), name)
+MADE = ((make_docx, "a.docx"), (make_pptx, "a.pptx"), (make_xlsx, "a.xlsx"))
 
 
 def _repacked(data: bytes, change: Callable[[str, bytes], bytes]) -> bytes:
@@ -183,30 +169,33 @@ def _as_strict(name: str, data: bytes) -> bytes:
     return re.sub(kind, rb"http://purl.oclc.org/ooxml/\1/\2", data) if is_part else data
 
 
-@pytest.mark.parametrize(("make", "name"), [(make_docx, "a.docx"), (make_pptx, "a.pptx"), (make_xlsx, "a.xlsx")])
-def test_strict_open_xml_is_read_as_the_transitional_form_is(make: Callable[[], bytes], name: str):
-    strict = _repacked(make(), _as_strict)
-    assert read(strict, name) == read(make(), name)
+def _without(target: str) -> Callable[[str, bytes], bytes]:
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/image"
+    lost = f'<Relationship Id="rId99" Type="{kind}" Target="{target}"/></Relationships>'.encode()
+    holders = ("word/_rels/document.xml.rels", "ppt/slides/_rels/slide1.xml.rels")
+    return lambda name, data: data.replace(b"</Relationships>", lost) if name in holders else data
+
+
+def _of_kind(kind: bytes) -> Callable[[str, bytes], bytes]:
+    plain = rb"openxmlformats-officedocument\.\w+\.(?:document|presentation)(?=\.main)"
+    return lambda _name, data: re.sub(plain, kind, data)
 
 
 @pytest.mark.parametrize(
-    ("make", "name", "kind"),
+    ("make", "name", "change"),
     [
-        (make_docx, "a.docm", b"ms-word.document.macroEnabled"),
-        (make_docx, "a.dotx", b"openxmlformats-officedocument.wordprocessingml.template"),
-        (make_pptx, "a.pptm", b"ms-powerpoint.presentation.macroEnabled"),
-        (make_pptx, "a.potx", b"openxmlformats-officedocument.presentationml.template"),
+        *((make, name, _as_strict) for make, name in MADE),
+        (make_docx, "a.docx", _without("../NULL")),
+        (make_pptx, "a.pptx", _without("media/gone.png")),
+        (make_docx, "a.docm", _of_kind(b"ms-word.document.macroEnabled")),
+        (make_pptx, "a.potx", _of_kind(b"openxmlformats-officedocument.presentationml.template")),
     ],
 )
-def test_a_template_and_a_document_with_macros_are_read(make: Callable[[], bytes], name: str, kind: bytes):
-    plain = rb"openxmlformats-officedocument\.\w+\.(?:document|presentation)(?=\.main)"
-    made = _repacked(make(), lambda _each, data: re.sub(plain, kind, data))
-    assert read(made, name).text == read(make(), name).text
-
-
-def test_an_odd_style_of_a_workbook_costs_no_value():
-    odd = _repacked(make_xlsx(), lambda _each, data: data.replace(b'<family val="2"', b'<family val="99"'))
-    assert read(odd, "a.xlsx") == read(make_xlsx(), "a.xlsx")
+def test_what_is_strict_a_template_has_macros_or_lacks_a_part_is_read_as_any_other(
+    make: Callable[[], bytes], name: str, change: Callable[[str, bytes], bytes]
+):
+    plain, changed = read(make(), name), read(_repacked(make(), change), name)
+    assert (changed.text, changed.headings, changed.title) == (plain.text, plain.headings, plain.title)
 
 
 def test_page_headers_of_docx_that_are_not_read_are_told():
@@ -217,10 +206,9 @@ def test_page_headers_of_docx_that_are_not_read_are_told():
 @pytest.mark.parametrize(
     ("value", "number_format", "shown"),
     [
-        (0.385, "0.0%", "38.5%"), (0.385, "0%", "39%"), (38.5, '0.0"%"', "38.5%"), (12.5, '#,##0.00 "EUR"', "12.50 EUR"),
+        (0.385, "0.0%", "38.5%"), (38.5, '0.0"%"', "38.5%"), (12.5, '#,##0.00 "EUR"', "12.50 EUR"),
         (-1234.5, "_-* #,##0.00\\ [$€-407]_-;-* #,##0.00\\ [$€-407]_-", "-1,234.50 €"), (-5, "_($* #,##0.00_);_($* (#,##0.00)", "-$5.00"),
-        (2_500_000, '$#,##0.0,,"M"', "$2.5M"), (7, '"No. "000', "No. 007"), (3.0, "General", "3"), (2027, "General", "2027"), (3.25, "0.00E+00", "3.25"),
-        (0.5, "# ?/?", "0.5"), (1234.5, "[Red]#,##0.00", "1,234.5"), (36000, "#,##0.00", "36,000"), (1e300, "0%", "1e+300"), (True, "0%", "True"),
+        (2_500_000, '$#,##0.0,,"M"', "$2.5M"), (3.0, "General", "3"), (0.5, "# ?/?", "0.5"), (1e300, "0%", "1e+300"), (True, "0%", "True"),
     ],
 )  # fmt: skip
 def test_numbers_of_xlsx_stand_as_their_formats_show_them(value: float, number_format: str, shown: str):
@@ -281,13 +269,6 @@ def test_merged_cells_of_a_sheet_repeat_down_the_rows_and_hidden_sheets_are_name
     assert text == f"## Sheet\n\n{table}| South | Oslo | shut |\n| End |  |  |\n\n## Costs (hidden sheet)\n\n| Secret |"
 
 
-def test_small_sheet_is_a_table():
-    document = read(make_xlsx(), "a.xlsx")
-    assert document.text.startswith(
-        "## Sales\n\n| Country | Total |\n| --- | --- |\n| Country 0 | 0 |\n| Country 1 | 1.5 |"
-    )
-
-
 @pytest.mark.parametrize(("make", "name"), [(docx.Document, "a.docx"), (pptx.Presentation, "a.pptx")])
 def test_when_a_file_was_saved_is_no_date_of_what_it_says(make: Any, name: str):
     dated = make()
@@ -307,7 +288,7 @@ def test_rows_beyond_the_limit_are_left_out_with_a_warning(monkeypatch: pytest.M
     assert document.warnings == ("only the first 50 rows of sheet 'Sales' were read",)
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("delimiter", [";", "\t"])
 def test_csv_with_any_delimiter(delimiter: str):
     out = io.StringIO()
     csv.writer(out, delimiter=delimiter).writerows([["name", "note"], ["Größe", "a, b; c"], ["x", "two\nlines"]])
@@ -346,7 +327,7 @@ def test_deep_json_ends():
 
 
 def test_too_many_records_are_left_out_with_a_warning(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(data_files, "MAX_RECORDS", 2)
+    monkeypatch.setattr(_tables, "MAX_RECORDS", 2)
     document = read(b'{"name": "x"}\n' * 3, "a.jsonl")
     assert len(document.headings) == 2
     assert document.warnings == ("only the first 2 records were read",)
@@ -362,13 +343,7 @@ def test_epub_in_reading_order_also_with_a_chapter_missing():
 
 
 @pytest.mark.parametrize(
-    ("name", "data"),
-    [
-        ("a.md", b"# Head\n\ntext"),
-        ("a.html", b"<html><body><h1>Head</h1><p>text</p></body></html>"),
-        ("a.csv", b"Head\ntext"),
-        ("a.pdf", make_pdf([["Head", "text"]])),
-    ],
+    ("name", "data"), [("a.md", b"# Head\n\ntext"), ("a.pdf", make_pdf([["Head", "text"]])), ("notes", b"some text")]
 )
 def test_gzip_of_every_format(name: str, data: bytes):
     inside, packed = read(data, name), read(gzip.compress(data), f"{name}.gz")
@@ -384,28 +359,13 @@ def test_what_follows_the_data_of_gzip_is_no_part_of_a_document():
 
 
 def test_headings_beyond_a_bound_are_text():
-    document = read(b"# a\n\n" * 20_100, "a.md")
+    document = registry.component("readers", "plain")().read(b"# a\n\n" * 20_100, name="a.md")
     assert len(document.headings) == 20_000
     assert document.text.count("a") == 20_100
 
 
-def test_gzip_without_suffix_is_recognised():
-    assert read(gzip.compress(b"some words"), "notes").text == "some words"
-
-
-def test_gzip_bomb_is_refused():
-    with pytest.raises(Unreadable, match="larger than"):
-        compressed.unpack(gzip.compress(b"0" * 3_000_000), limit=1_000_000)
-
-
-def test_zip_bomb_is_refused(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("deep_research.readers.compressed.MAX_BYTES", 1000)
-    with pytest.raises(Unreadable, match="larger than"):
-        read(make_docx(), "a.docx")
-
-
 @pytest.mark.parametrize("name", ["a.docx", "a.pptx", "a.xlsx", "a.epub", "a.pdf", "a.txt.gz"])
-@pytest.mark.parametrize("share", [0.01, 0.3, 0.6, 0.9, 0.99])
+@pytest.mark.parametrize("share", [0.01, 0.6, 0.99])
 def test_truncated_files_are_unreadable_or_read_in_part(name: str, share: float):
     whole = {
         "a.docx": make_docx,
@@ -427,26 +387,17 @@ def test_truncated_files_are_unreadable_or_read_in_part(name: str, share: float)
     assert "Some text" in document.text
 
 
-@pytest.mark.parametrize("name", ["a.docx", "a.pptx", "a.xlsx", "a.epub"])
-def test_zip_of_something_else_is_unreadable(name: str):
-    with pytest.raises(Unreadable):
-        read(zipped({"readme.txt": "hello"}), name)
-
-
 @pytest.mark.parametrize(
     ("name", "first", "expected"),
     [
         ("page.html", b"<p>x", "html"),
-        ("README", b"hello", "plain"),
         ("NOTES.Debian", b"hello", "plain"),
         ("index", b"\n<!DOCTYPE html><html>", "html"),
         ("paper.pdf", b"<!doctype html><html>Log in", "html"),
         ("page.html", b"%PDF-1.4", "pdf"),
         ("data", b'{"a": 1}\n{"a": 2}\n', "jsonl"),
-        ("A.MD", b"# x", "plain"),
         (Path("folder.d/a.CSV"), b"a,b", "table"),
         ("image.html", b"\x89PNG\r\n", "picture"),
-        ("old.doc", b"\xd0\xcf\x11\xe0\xa1\xb1", None),
         ("program", b"\x7fELF\x02", None),
         ("unknown.bin", b"\x00\x01\x02\x03" * 100, None),
     ],
@@ -458,18 +409,9 @@ def test_reader_is_chosen_by_bytes_then_suffix_then_look(name: str | Path, first
 
 def test_registry_lists_components_and_refuses_others():
     assert {"html", "pdf", "plain"} <= set(registry.names("readers"))
-    assert "documents" in registry.names("sources")
-    assert registry.component("readers", "html").name == "html"
+    for name in registry.names("readers"):
+        assert registry.component("readers", name).name == name
     with pytest.raises(ConfigError, match=r"there are: .*html"):
         registry.component("readers", "wordstar")
     with pytest.raises(ConfigError):
         registry.names("cars")
-
-
-def test_every_reader_says_its_name_and_formats():
-    for name in registry.names("readers"):
-        reader = registry.component("readers", name)()
-        assert reader.name == name
-        assert reader.suffixes
-        assert all(suffix.startswith(".") and suffix == suffix.lower() for suffix in reader.suffixes)
-        assert reader.media_types

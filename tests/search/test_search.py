@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 import pytest
 
 from deep_research.data import Document, Found, Heading
-from deep_research.search import passage_search as ranking
 from deep_research.stores.sqlite_library import SqliteLibrary
 
 NOTES = [
@@ -74,11 +73,8 @@ def test_the_second_hop_stays_among_the_sources_asked_for() -> None:
     ("question", "expected"),
     [
         ("注意力机制由什么组成？", "注意力机制"),
-        ("为什么解码时不必重复计算？", "缓存"),
         ("北海道に梅雨はありますか", "梅雨"),
-        ("オランダにある港は？", "港"),
         ("검색 증강 생성이란 무엇인가요?", "검색 증강 생성"),
-        ("가중치를 적은 비트로 저장하는 방법은?", "양자화"),
     ],
 )
 @pytest.mark.parametrize("hops", [1, 2])
@@ -92,28 +88,6 @@ def test_near_duplicates_count_once() -> None:
     copies = [("Mirror", text + " More."), ("Original", text), ("Another", text.replace(". ", ".\n"))]
     library = library_of([*copies, *NOTES[2:]])
     assert len([t for t in titles(library, "singer who died in Ostvale", limit=5) if t in dict(copies)]) == 1
-
-
-def test_headings_count() -> None:
-    library = SqliteLibrary(":memory:")
-    filler = "It is set in the file and read once when the server starts. " * 12
-    text = f"# Manual\n\n## Timeouts\n\n{filler}\n\n## Buffers\n\n{filler}"
-    source = library.add_source(Found(key="m", title="Manual", origin="o"))
-    headings = tuple(Heading(start=text.index(f"## {t}"), level=2, title=t) for t in ("Timeouts", "Buffers"))
-    library.add_snapshot(source.id, Document(text=text, headings=headings), retrieved_at="2024-05-01T00:00:00Z")
-    assert library.search("How are buffers set?", limit=1)[0].passage.heading == "Buffers"
-
-
-def test_frequent_terms_only_rescore_candidates_when_the_budget_is_spent(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [
-        (f"N{i}", f"common word here {'rare' if i in (3, 7) else 'usual'} {'twice common' if i == 7 else ''}")
-        for i in range(50)
-    ]
-    whole = library_of(rows).search("common rare", limit=5)
-    monkeypatch.setattr(ranking, "POSTINGS_BUDGET", 10)
-    cut = library_of(rows).search("common rare", limit=5)
-    assert [h.title for h in cut] == [h.title for h in whole][:2]
-    assert [h.score for h in cut] == pytest.approx([h.score for h in whole][:2])
 
 
 @pytest.mark.parametrize(

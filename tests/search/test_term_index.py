@@ -79,20 +79,3 @@ def test_nothing_stays_of_what_is_removed() -> None:
     assert (index.frequency("road"), index.frequency("hors"), index.frequency("anim")) == (1, 0, 1)
     assert index.title_frequencies(["zebra", "horse"]) == {"zebra": 1}
     assert all(math.isfinite(s) for s in index.term_scores("road", 1, passages=1, weight=1.0).values())
-
-
-def test_a_name_is_a_phrase_of_the_text_or_title() -> None:
-    index = index_of(
-        ("Mira Kelland", {1: ("She was a singer.", "")}),
-        ("Songs", {2: ("It was sung by Mira Kelland.", ""), 3: ("Kelland met Mira.", "")}),
-    )
-    assert index.passages_with_name("mira kelland", most=5) == [1, 2]
-    assert index.passages_with_name("mira kelland", most=1) == [1]
-    assert index.passages_with_name("the", most=5) == []
-
-
-def test_titles_count_the_passages_under_them() -> None:
-    index = index_of(("Paris (city)", {1: ("a", ""), 2: ("b", "")}), ("Paris", {3: ("c", "")}), ("Empty", {}))
-    assert index.title_frequencies(["paris", "paris city", "empty", "rome"]) == {"paris": 3, "paris city": 2}
-    assert list(index.passages_under_title("paris")) == [1, 2, 3]
-    assert index.title_frequencies([f"title {n}" for n in range(2000)]) == {}

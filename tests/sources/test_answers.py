@@ -3,7 +3,6 @@
 import pytest
 
 from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
-from deep_research.sources._api import attempts
 from deep_research.sources._api_answers import Declaration
 from deep_research.text.dates import iso_date
 from tests.sources.answers import answer
@@ -18,9 +17,8 @@ class Somewhere(Declaration):
 @pytest.mark.parametrize(
     ("status", "headers", "kind"),
     [
-        (400, {}, SourceError), (401, {}, Blocked), (402, {}, Blocked), (403, {}, Blocked), (404, {}, NotFound),
-        (408, {}, Unreachable), (410, {}, NotFound), (422, {}, SourceError), (451, {}, Blocked), (529, {}, Unreachable), (429, {}, RateLimited), (432, {}, Blocked), (403, {"retry-after": "3"}, RateLimited),
-        (500, {}, Unreachable), (503, {}, Unreachable), (503, {"retry-after": "3"}, RateLimited), (301, {}, Unreadable),
+        (400, {}, SourceError), (403, {}, Blocked), (404, {}, NotFound), (408, {}, Unreachable), (429, {}, RateLimited),
+        (403, {"retry-after": "3"}, RateLimited), (503, {}, Unreachable), (503, {"retry-after": "3"}, RateLimited), (301, {}, Unreadable),
     ],
 )  # fmt: skip
 def test_what_a_status_means(status, headers, kind):
@@ -38,11 +36,6 @@ def test_a_refusal_that_asks_to_wait_in_words_is_a_limit():
         Somewhere.judge(answer(said, 400))
 
 
-def test_a_success_passes():
-    Somewhere.judge(answer({}))
-    assert Somewhere.json_of(answer(b"\xef\xbb\xbf[1]")) == [1]
-
-
 @pytest.mark.parametrize(
     ("said", "kind"),
     [
@@ -58,48 +51,14 @@ def test_an_error_inside_an_answer_that_succeeds(said, kind):
 
 
 @pytest.mark.parametrize(
-    ("body", "why"),
-    [("", "empty"), ("<!DOCTYPE html><p>", "HTML page"), ('{"a": 1', "broken or cut off"), ("hello", "no JSON")],
-)
-def test_what_is_no_json(body, why):
-    with pytest.raises(Unreadable, match=why):
-        Somewhere.json_of(answer(body))
-
-
-def test_what_is_no_xml():
-    for body in ("", "text", "<html><body></body></html>", "<a><b>", "<a>&undefined;</a>"):
-        with pytest.raises(Unreadable):
-            Somewhere.parse_xml(answer(body))
-
-
-@pytest.mark.parametrize(
     ("value", "day"),
     [
-        ("2024-05-06T07:08:09.000Z", "2024-05-06"), ("2024-05", "2024-05"), ("2024", "2024"), (2024, "2024"),
-        ("20240506", "2024-05-06"), ("Mon, 06 May 2024 07:08:09 +0200", "2024-05-06"), ("May 1, 2023", "2023-05-01"),
-        ("2024 Mar 5", "2024-03-05"), ("1998 Dec-1999 Jan", "1998-12"), ("1965 Aug", "1965-08"), ("2002 Spring", "2002"),
-        ("2011/05/06 00:00", "2011-05-06"), (1714979289, "2024-05-06"), (1714979289000, "2024-05-06"),
-        ([[2024, 5, 6]], "2024-05-06"), ([[2024, None]], "2024"), ([[None]], None), ([], None), ("2024-02-31", "2024-02"),
-        ("2024-13-01", "2024"), ("2 days ago", None), ("", None), (None, None), (True, None), (10**40, None),
-        (float("nan"), None), ("5 May", None), ("2024年5月6日", "2024-05-06"),
+        ("2024-05-06T07:08:09.000Z", "2024-05-06"), ("2024-05", "2024-05"), (2024, "2024"), ("20240506", "2024-05-06"),
+        ("Mon, 06 May 2024 07:08:09 +0200", "2024-05-06"), ("May 1, 2023", "2023-05-01"), ("1998 Dec-1999 Jan", "1998-12"),
+        ("2002 Spring", "2002"), (1714979289, "2024-05-06"), (1714979289000, "2024-05-06"), ([[2024, None]], "2024"),
+        ([[None]], None), ("2024-02-31", "2024-02"), ("2 days ago", None), (True, None), (10**40, None), (float("nan"), None),
+        ("2024年5月6日", "2024-05-06"),
     ],
 )  # fmt: skip
 def test_dates(value, day):
     assert iso_date(value) == day
-
-
-@pytest.mark.parametrize(
-    ("query", "asked"),
-    [
-        (
-            "What are the methods of sparse retrieval in 2024?",
-            ["methods sparse retrieval 2024", "methods sparse retrieval"],
-        ),
-        ('"sparse retrieval" methods of today and others', ['"sparse retrieval" methods of today and others']),
-        ("what is it", ["what is it"]),
-        ("KRAS G12C", ["KRAS G12C"]),
-    ],
-)
-def test_keywords_for_apis_that_insist_on_every_word(query, asked):
-    assert list(attempts(query, narrow=True, max_chars=100)) == asked
-    assert next(attempts(query, narrow=False, max_chars=12)) in query

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from deep_research.data import Found, Gap, SearchResult, Source
+from deep_research.data import Gap, SearchResult
 from deep_research.errors import ConfigError, NotFound
-from deep_research.i18n.catalog import explain, phrase
 from deep_research.isolated_reading import CRASHED
 from deep_research.ports import Library
 from deep_research.sources import documents as _document_reading
@@ -84,22 +83,6 @@ async def test_search_and_read(library: Library, folder: Path):
     await source.close()
 
 
-async def test_a_word_that_only_one_document_has_brings_it(library: Library, folder: Path):
-    for number in range(9):
-        (folder / f"port{number}.md").write_text(
-            f"# Port {number}\n\nThe server port of quay{number} is kept by harbour{number}.\n"
-        )
-    (folder / "ethics.md").write_text(
-        "# Ethics\n\nWe listen to each other, at length and with care, whatever is said.\n"
-    )
-    source, _, _ = await prepare(library, folder)
-    asked = f"server port {' '.join(f'quay{n} harbour{n}' for n in range(3))} listen"
-    found = titles(await source.search(asked, limit=3))
-    assert found[3:] == ["Ethics"]
-    assert len(titles(await source.search("server port", limit=3))) == 3
-    await source.close()
-
-
 async def test_only_what_changed_is_read_again(library: Library, folder: Path):
     await prepare(library, folder)
     assert (await prepare(library, folder))[2] == 0
@@ -148,13 +131,6 @@ async def test_problems_are_gaps_every_time_and_read_once(library: Library, fold
     assert read == 0
 
 
-async def test_what_cannot_be_read_is_not_counted_as_read(library: Library, folder: Path):
-    (folder / "empty.txt").touch()
-    await DocumentsSource([folder], library).prepare(progress := Progress())
-    await asyncio.sleep(0)
-    assert progress.reports[-1] == ("Documents read", 2, 3)
-
-
 async def test_loops_and_second_names_are_followed_once(library: Library, folder: Path):
     (folder / "deep" / "up").symlink_to(folder)
     (folder / "self").symlink_to(folder / "self")
@@ -175,6 +151,7 @@ async def test_nothing_in_a_folder_is_passed_over_without_being_named(library: L
     (folder / "node_modules").mkdir()
     for name in ("objects.inv", "genindex.html", "song.mp3", "photo.png", "plan.svg", "old.doc"):
         (folder / name).write_bytes(b"\x00\x01\x02\x03")
+    (folder / "shot.png").write_bytes(b"RIFF\x10\x00\x00\x00WEBPVP8 ")
     (folder / "_sources").mkdir()
     (folder / "_sources" / "volcano.rst.txt").write_text("the same again")
     (folder / "style.css").write_text("p {}")
@@ -183,25 +160,15 @@ async def test_nothing_in_a_folder_is_passed_over_without_being_named(library: L
     (folder / "print.ps").write_bytes(b"%!PS-Adobe-3.0\n(A volcano) show\n")
     os.mkfifo(folder / "pipe.txt")
     _, gaps, read = await prepare(library, folder)
-    assert read == 2 + 8  # style.css, and what has no text to be had
+    assert read == 2 + 9  # style.css, and what has no text to be had
     named = {name: gap.why for gap in gaps for name in gap.what.split(", ")}
     told = ("hidden", "form for searching", "format", "picture", "drawing", "pipe")
     assert {next(word for word in told if word in why) for why in named.values()} == set(told)
+    assert named["shot.png"].endswith(": image/webp")
     assert set(named) == {
         *(".git", ".secret.md", "node_modules", "objects.inv", "genindex.html", "_sources", "pipe.txt"),
-        *("song.mp3", "photo.png", "plan.svg", "old.doc", "print.ps", "print.ps.gz", "guide.texi"),
+        *("song.mp3", "photo.png", "plan.svg", "old.doc", "shot.png", "print.ps", "print.ps.gz", "guide.texi"),
     }
-
-
-@pytest.mark.parametrize("language", ["en", "zh", "ja", "ko"])
-async def test_of_what_is_not_read_it_is_said_what_it_is(library: Library, folder: Path, language: str):
-    (folder / "objects.inv").write_bytes(b"\x00")
-    (folder / "search.html").write_text("<form><input name=q></form>")
-    (folder / "shot.png").write_bytes(b"RIFF\x10\x00\x00\x00WEBPVP8 ")
-    _, gaps, _ = await prepare(library, folder)
-    told = {gap.what: explain(gap, language) for gap in gaps}
-    assert told["shot.png"] == phrase("unread_format_found", language, what="image/webp")
-    assert told["objects.inv, search.html"] == phrase("unread_index", language)
 
 
 async def test_each_message_of_an_archive_is_a_document_and_what_is_attached_too(library: Library, folder: Path):
@@ -231,13 +198,18 @@ async def test_folder_that_may_not_be_read_is_a_gap(library: Library, folder: Pa
     assert read == 1
 
 
-async def test_folder_without_readable_file_says_why_and_names_the_formats(library: Library, tmp_path: Path):
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "empty.txt").touch()
+async def test_folder_without_readable_file_says_why_names_the_formats_and_is_not_counted_as_read(
+    library: Library, folder: Path, tmp_path: Path
+):
+    (tmp_path / "none").mkdir()
+    (tmp_path / "none" / "empty.txt").touch()
+    await DocumentsSource([folder, tmp_path / "none"], library).prepare(progress := Progress())
+    await asyncio.sleep(0)
+    assert progress.reports[-1] == ("Documents read", 2, 3)
     with pytest.raises(
-        ConfigError, match=r"no readable document in .*docs \(empty.txt: empty\).*\.docx.*\.html.*\.pdf"
+        ConfigError, match=r"no readable document in .*none \(empty.txt: empty\).*\.docx.*\.html.*\.pdf"
     ):
-        await prepare(library, tmp_path / "docs")
+        await prepare(library, tmp_path / "none")
 
 
 def many(folder: Path, count: int) -> None:
@@ -264,11 +236,9 @@ async def test_many_files_are_read_beside_and_the_loop_stays_free(library: Libra
 
 
 def test_a_reader_that_hangs_costs_one_file(folder: Path):
-    if not hasattr(os, "mkfifo"):
-        pytest.skip("needs a pipe to hang on")
     os.mkfifo(folder / "hangs.txt")
     paths = [str(folder / "hangs.txt"), str(folder / "volcano.md")]
-    (_, hung), (_, good) = _document_reading.read_in_child(paths, 1_000_000, seconds=5)
+    (_, hung), (_, good) = _document_reading.read_in_child(paths, 1_000_000, seconds=2)
     assert hung.document is None
     assert hung.why == "reading it crashed, or took too much memory or time"
     assert good.document is not None
@@ -354,34 +324,6 @@ async def test_cancelling_stops_the_reading(folder: Path, tmp_path: Path):
     assert len(library.sources()) == read, "the thread still reads"
     assert (await prepare(library, folder))[1] == []
     assert len(library.sources()) >= 300
-
-
-class _Announcing(SqliteLibrary):
-    """A library that says when it is given the first part of a file."""
-
-    def __init__(self) -> None:
-        super().__init__(":memory:")
-        self.loop, self.begun = asyncio.get_running_loop(), asyncio.Event()
-
-    def add_source(self, found: Found) -> Source:
-        self.loop.call_soon_threadsafe(self.begun.set)
-        return super().add_source(found)
-
-
-async def test_cancelling_stops_the_indexing_of_one_large_archive(tmp_path: Path):
-    (tmp_path / "box.mbox").write_bytes(
-        b"".join(
-            b"From a Thu Nov 12 2026\nSubject: Note %d\n\nText %d\n\n" % (number, number) for number in range(20_000)
-        )
-    )
-    library = _Announcing()
-    task = asyncio.create_task(DocumentsSource([tmp_path], library).prepare(Progress()))
-    await library.begun.wait()
-    assert task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert library.sources() == [], "a file is in the index whole or not at all"
-    library.close()
 
 
 async def test_a_single_file_that_ends_its_reader_twice_is_a_gap_and_not_read_again(library: Library, folder: Path):

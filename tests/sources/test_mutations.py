@@ -20,7 +20,7 @@ _SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max
 _VALUES = st.recursive(
     _SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
 )
-_SETTINGS = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_SETTINGS = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def _parsers(name: str) -> list:
@@ -75,16 +75,10 @@ def test_fields_that_are_missing_or_of_another_type(name, data):
 @pytest.mark.parametrize("name", OVER_HTTP)
 @_SETTINGS
 @given(data=st.data())
-def test_bytes_that_are_missing_or_others(name, data):
+def test_bytes_that_are_missing_or_others_and_anything_at_all(name, data):
     for body in bodies(name, "one").values():
         start = data.draw(st.integers(0, len(body)))
         end = data.draw(st.integers(start, min(len(body), start + 300)))
         noise = data.draw(st.binary(max_size=5) | st.sampled_from([b"", b"<x/>", b"&nbsp;", b"\xff", b"</entry>"]))
         _parse_all(name, body[:start] + noise + body[end:], data.draw(st.sampled_from([200, 202, 301, 404, 500])))
-
-
-@pytest.mark.parametrize("name", OVER_HTTP)
-@_SETTINGS
-@given(body=st.binary(max_size=200) | _VALUES.map(lambda value: json.dumps(value).encode()))
-def test_anything_at_all(name, body):
-    _parse_all(name, body)
+    _parse_all(name, data.draw(st.binary(max_size=200) | _VALUES.map(lambda value: json.dumps(value).encode())))

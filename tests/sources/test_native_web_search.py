@@ -45,11 +45,8 @@ def test_d3_openai_cited_pages_come_before_those_it_only_looked_at() -> None:
     [
         (_openai(_said(kind="refusal")), 200, Blocked),
         (_openai(_searched(status="failed")), 200, Unreachable),
-        ({"output": [], "status": "failed", "error": {"code": "server_error", "message": "x"}}, 200, Unreachable),
-        ({"output": [], "error": {"code": "rate_limit_exceeded", "message": "x"}}, 200, RateLimited),
         ({"error": {"code": "insufficient_quota", "message": "x"}}, 429, Blocked),
         ({"error": {"code": "rate_limit_exceeded", "message": "x"}}, 429, RateLimited),
-        ({"error": {"code": "invalid_api_key", "message": "x"}}, 401, Blocked),
         ({"error": {"code": "model_not_found", "message": "x"}}, 400, SourceError),
     ],
 )
@@ -57,10 +54,6 @@ def test_d3_errors_of_openai(said: Any, status: int, kind: type[SourceError]) ->
     error = outcome(model_web_search.parse_openai_answer, answer(said, status))
     assert type(error) is kind
     assert error.message.startswith("openai_web_search: ")
-
-
-def test_d3_openai_without_anything_found_finds_nothing() -> None:
-    assert model_web_search.parse_openai_answer(answer(_openai(_searched(), _said()))) == []
 
 
 def _anthropic(content: Any, **more: Any) -> dict[str, Any]:
@@ -71,13 +64,9 @@ def _anthropic(content: Any, **more: Any) -> dict[str, Any]:
     ("said", "status", "kind"),
     [
         (_anthropic({"type": "web_search_tool_result_error", "error_code": "too_many_requests"}), 200, RateLimited),
-        (_anthropic({"type": "web_search_tool_result_error", "error_code": "unavailable"}), 200, Unreachable),
         (_anthropic({"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"}), 200, SourceError),
-        (_anthropic({"type": "web_search_tool_result_error", "error_code": "query_too_long"}), 200, SourceError),
         (_anthropic([], stop_reason="refusal"), 200, Blocked),
-        ({"type": "error", "error": {"type": "overloaded_error", "message": "x"}}, 529, Unreachable),
         ({"type": "error", "error": {"type": "overloaded_error", "message": "x"}}, 200, Unreachable),
-        ({"type": "error", "error": {"type": "authentication_error", "message": "x"}}, 401, Blocked),
         ({"type": "error", "error": {"type": "rate_limit_error", "message": "x"}}, 429, RateLimited),
     ],
 )

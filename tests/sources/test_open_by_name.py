@@ -54,11 +54,3 @@ def test_e1_a_paper_that_was_found_is_opened_by_its_id_and_asked_for_once() -> N
     )
     assert set(found.passages) <= set(seen.passages) == set(again.passages)
     assert len(client.calls) == 1
-
-
-def test_e1_the_readme_of_a_repository_is_opened_by_its_name() -> None:
-    readme = answer({"name": "README.md", "content": "IyBTcGFyc2UKClNwYXJzZSByZXRyaWV2YWwgaW4gUnVzdC4="})
-    client = ScriptedClient({"readme": readme, "": answer(bodies("github", "one")[""])})
-    (seen,) = _done(client, Action(id="a1", name="open", source="github:Ada/Sparse"), place="github")
-    assert seen.passages
-    assert not seen.failed

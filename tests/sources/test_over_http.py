@@ -41,9 +41,3 @@ async def test_an_api_that_asks_to_wait_for_long(internet, name):
     error = await searched_over_http(internet, name)
     assert type(error) is RateLimited
     assert error.retry_after == 600.0
-
-
-@pytest.mark.parametrize("name", ONE_CALL[::4])
-async def test_an_answer_that_is_packed(internet, name):
-    internet.otherwise = web_answers.packed(bodies(name, "one")[""], "application/json")
-    assert len((await searched_over_http(internet, name)).found) == 1

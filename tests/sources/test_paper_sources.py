@@ -57,12 +57,6 @@ async def test_arxiv_by_id_and_by_words():
     assert client.calls[-1].params["search_query"] == 'all:limits AND all:"chain-of-thought" AND all:prompting'
 
 
-async def test_too_many_words_are_tried_again_with_fewer():
-    client = ScriptedClient(answer(bodies("arxiv", "empty")[""]))
-    await opened("arxiv", client).search("one two three four five six seven eight nine ten", limit=5)
-    assert [call.params["search_query"].count("AND") for call in client.calls] == [7, 2]
-
-
 def test_pubmed_article():
     found = one("pubmed", pubmed.parse_articles, word="efetch")
     assert found.title == "[Uptake of E. coli by H2O.]"
@@ -70,14 +64,6 @@ def test_pubmed_article():
     assert found.authors == ("Ada Example", "Sample Group")
     assert "## Background\n\nCells take up 10^6 units." in found.document.text
     assert "## Results\n\nP < 0.05." in found.document.text
-
-
-async def test_pubmed_asks_for_ids_and_then_for_records():
-    client = ScriptedClient({word: answer(body) for word, body in bodies("pubmed", "one").items()})
-    await opened("pubmed", client).search("What is the uptake of cells?", limit=5)
-    assert [call.url.rsplit("/", 1)[-1] for call in client.calls] == ["esearch.fcgi", "efetch.fcgi"]
-    assert client.calls[0].params["term"] == "uptake cells"
-    assert client.calls[1].params["id"] == "11"
 
 
 def test_pubmed_errors_with_http_200():
@@ -120,11 +106,8 @@ def test_patents_of_the_epo():
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("https://doi.org/10.1234/ABC.5", "10.1234/abc.5"),
         ("doi:10.1000/182).", "10.1000/182"),
         ("https://doi.org/10.1016%2Fj.x.2015.01.008", "10.1016/j.x.2015.01.008"),
-        ("10.12/short", ""),
-        ("no doi", ""),
     ],
 )
 def test_doi(text, name):
@@ -134,13 +117,10 @@ def test_doi(text, name):
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("2401.00001", "2401.00001"),
         ("arXiv:2401.00001v3", "2401.00001"),
         ("https://arxiv.org/pdf/2401.00001v3.pdf", "2401.00001"),
         ("http://arxiv.org/abs/astro-ph/0601001v1", "astro-ph/0601001"),
-        ("10.48550/arXiv.2401.00001", "2401.00001"),
         ("version 2401.00001 of it", ""),
-        ("10.1234/2401.00001", ""),
     ],
 )
 def test_arxiv_id(text, name):

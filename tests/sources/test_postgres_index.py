@@ -26,7 +26,7 @@ ROWS = [
 ]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def dsn(postgres: str) -> Iterator[str]:
     with new_database(postgres) as address, psycopg.connect(address, autocommit=True) as connection:
         try:

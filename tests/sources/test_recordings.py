@@ -23,23 +23,14 @@ _CITES_NOTHING = {"web_search_gpt5.json"}
 pytestmark = pytest.mark.skipif(not _BODIES, reason="there are no recordings")
 
 
-def _identified(entry: tuple) -> str:
-    return f"{entry[0]}/{entry[1].name}"
-
-
-@pytest.mark.parametrize("entry", _BODIES, ids=_identified)
-def test_every_recorded_body_is_read_or_refused(entry):
+@pytest.mark.parametrize("entry", _BODIES, ids=lambda entry: f"{entry[0]}/{entry[1].name}")
+def test_every_recorded_body_is_refused_or_read_and_what_is_read_is_clean(entry):
     api, body, response = entry
     row = recordings.read(api, body.name, response)
     failed = response.status >= 400 or "error" in body.name or body.name in _REFUSED | {"esummary_json.json"}
     assert bool(row.error) == failed, row
     if not failed and not re.search(r"empty|missing|not_found", body.name):
         assert row.hits or "weekend" in body.name or body.name in _CITES_NOTHING
-
-
-@pytest.mark.parametrize("entry", _BODIES, ids=_identified)
-def test_what_is_read_is_clean(entry):
-    api, body, response = entry
     _, parse = recordings.parser_of(api, body.name)
     answer = outcome(parse, response)
     if isinstance(answer, SourceError):

@@ -1,7 +1,5 @@
 """Strategies, the table of sources, and the documentation made from it."""
 
-import subprocess
-import sys
 import tomllib
 from importlib import resources
 
@@ -10,19 +8,13 @@ import pytest
 from deep_research.assembly.run_settings import settle
 from deep_research.errors import ConfigError
 from deep_research.settings import Settings
-from deep_research.sources import api_rates, api_sources, open_source, source_rows, strategies, strategy_sources
+from deep_research.sources import api_sources, open_source, source_rows, strategies, strategy_sources
 from deep_research.sources._catalog import fitting_strategies
 from tests.sources.answers import ScriptedClient
 
 STRATEGIES = resources.files("deep_research.sources").joinpath("strategies.toml")
 WEB = tomllib.loads(STRATEGIES.read_text("utf-8"))["web"]["sources"]
 NAMES = sorted(set(strategies()) - {"auto", "none"})
-
-
-def test_a11_there_are_seven_strategies():
-    assert set(strategies()) == {"academic", "patents", "news", "code", "community", "general", "auto", "none"}
-    assert strategy_sources("none") == ()
-    assert all(purpose.endswith(".") for purpose in strategies().values())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -35,25 +27,9 @@ def test_e2_web_search_is_the_last_resort(name):
     assert len(set(ordered)) == len(ordered)
 
 
-def test_only_what_is_ready_is_asked():
-    keyless = {row.name for row in source_rows() if row.ready}
-    for name in NAMES:
-        ordered = strategy_sources(name, "en", keyless)
-        assert set(ordered) <= keyless
-        if name != "patents":
-            assert ordered[0] not in WEB
-    assert strategy_sources("academic", "en", ()) == ()
-
-
 def test_e4_a_source_that_needs_no_key_is_in_a_strategy():
     keyless = {row.name for row in source_rows() if row.ready and row.name in api_sources()}
     assert keyless <= {source for name in NAMES for source in strategy_sources(name)}
-
-
-def test_the_language_of_the_question_moves_sources_forward():
-    chinese = [name for name in strategy_sources("general", "zh") if name in WEB]
-    assert chinese[0] == "bocha"
-    assert sorted(chinese) == sorted(WEB)
 
 
 @pytest.mark.parametrize(
@@ -63,13 +39,9 @@ def test_the_language_of_the_question_moves_sources_forward():
         ("Who holds patents on solid-state batteries?", ["patents"]),
         ("What was announced this week?", ["news"]),
         ("Which Python library implements BM25?", ["code"]),
-        ("关于大模型推理的论文综述", ["academic"]),
-        ("固态电池的专利有哪些", ["patents"]),
         ("오픈소스 프레임워크 비교", ["code"]),
-        ("Papers and studies on the bug reports of Python", ["academic", "code"]),
         ("What is the capital of France?", ["general"]),
         ("Decode the paperwork", ["general"]),
-        ("", ["general"]),
     ],
 )
 def test_a11_auto_goes_by_the_words_of_the_question_where_no_model_chooses(question, fitting):
@@ -97,11 +69,6 @@ def test_e4_the_questions_of_the_documents_reach_their_sources(question, monkeyp
     assert {"arxiv", "github", "pubmed"} <= set(settle(Settings(strategy="auto"), [], question).sources)
 
 
-def test_an_unknown_strategy_is_refused():
-    with pytest.raises(ConfigError, match="academic"):
-        strategy_sources("acadmic")
-
-
 def test_keyless_sources_are_ready_and_the_others_name_their_variable():
     rows = {row.name: row for row in source_rows()}
     for row in rows.values():
@@ -113,6 +80,8 @@ def test_keyless_sources_are_ready_and_the_others_name_their_variable():
 
 
 def test_unknown_sources_and_options_are_refused():
+    with pytest.raises(ConfigError, match="academic"):
+        strategy_sources("acadmic")
     with pytest.raises(ConfigError, match="Did you mean 'arxiv'"):
         source_rows({}, {"arxiw": {}})
     with pytest.raises(ConfigError, match="There is no source"):
@@ -121,19 +90,3 @@ def test_unknown_sources_and_options_are_refused():
         open_source("tavily", ScriptedClient({}), {}, {"include_domains": ["https://example.org/a"]})
     with pytest.raises(ConfigError, match=r"source_options\.feeds\.feeds"):
         open_source("feeds", ScriptedClient({}), {}, {"feeds": ["file:///etc/passwd"]})
-
-
-def test_rates_by_host():
-    options = [kind.read_options(None) for kind in api_sources().values()]
-    rates = dict(api_rates(options))
-    assert rates["export.arxiv.org"] == (pytest.approx(1 / 3), 1)
-    assert rates["api.github.com"].per_second * 60 + rates["api.github.com"].burst <= 10
-
-
-def test_listing_sources_imports_nothing_heavy():
-    code = (
-        "import sys; from deep_research.sources import source_rows, strategy_sources; source_rows();"
-        "strategy_sources('academic'); print([m for m in ('lxml', 'langgraph', 'rich', 'openpyxl') if m in sys.modules])"
-    )
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    assert shown.stdout.strip() == "[]"

@@ -38,9 +38,17 @@ from deep_research.text.listed_headings import with_marked_headings
 from deep_research.text.near_duplicates import are_near_duplicates
 from deep_research.text.passages import cut_passages
 from deep_research.text.token_count import estimate_tokens
+from deep_research.verification.citations import normalize_citations
 from deep_research.verification.foreign import read_report
+from deep_research.verification.statements import split_statements
+from deep_research.worker_child import ask_parent
 
 CHARACTERS = 40_000
+MOST_SECONDS = 4.0
+"""Of computing, on a machine that is also busy with other things: work in proportion takes less than one on a quiet one."""
+_FEW, _LITTLE = 5_000, 0.06
+"""Characters that are tried first, and seconds for them with which a square takes less than the most for all of them; what
+is worse than square shows among the few."""
 _PIECES = {
     "blanks": " ", "tabs": "\t", "ideographic blanks": "\u3000", "lines": "\n", "one letter": "a", "digits": "1",
     "figures": "1,", "stops": ".", "brackets": "[", "parentheses": "(", "links": "](", "angles": "<a ", "backticks": "`",
@@ -51,11 +59,15 @@ _PIECES = {
     "formulas": "<tex-math>", "braces": "{", "words": "a 1 ", "exponents": "1<sup ", "commas": ",", "empty comments": "<!---->", "thoughts": "<think></think>",
     "ideographic stops": "。", "sentences": "a. ", "items": "- ", "hashes": "\n#", "openings": "“", "commands": "\x1b]",
     "short commands": "\x9b;", "strings": "\x1bP\x1b", "titles": "a\x1b]0;", "turns": "\u202e",
-    "negations": "not ", "phases": "phase 1 ", "three big": "三大", "dotted kana": "トマス・", "rates": "The rate rose by 5 % in 2020. ",
+    "ids": "A [s1p2, ", "quoted lines": "\n> a", "negations": "not ", "phases": "phase 1 ", "three big": "三大", "dotted kana": "トマス・", "rates": "The rate rose by 5 % in 2020. ",
 }  # fmt: skip
 _PLAN = Brief(title="Engines", objective="Compare them.", sections=(Section(title="Alpha", description="The first."),))
-SHAPES = {name: f"x{piece * (CHARACTERS // len(piece))}y" for name, piece in _PIECES.items()}
-SHAPES["runs of backticks"] = " ".join("`" * length for length in range(1, 400)) + " a" * (CHARACTERS // 4)
+
+
+def _shapes(characters: int) -> dict[str, str]:
+    shapes = {name: f"x{piece * (characters // len(piece))}y" for name, piece in _PIECES.items()}
+    runs = " ".join("`" * length for length in range(1, characters // 100))
+    return shapes | {"runs of backticks": runs + " a" * (characters // 4)}
 
 
 def _read(suffix: str, text: str) -> None:
@@ -113,7 +125,6 @@ WORK: dict[str, Callable[[str], Any]] = {
     "calls": lambda text: calls_in(text * 4, ()),
     "report": lambda text: read_report(f"{text}[1]\n\n## References\n\n[1] http://a.test/{text}").statements(),
     "rules": lambda text: parse_robots(text.encode()),
-    "written anew": lambda text: changed_paragraphs("\n\n".join(text), "\n\n".join(text[::-1]), ()),
     **{
         f"{function.__module__}.{function.__name__}": function
         for function in (
@@ -121,7 +132,7 @@ WORK: dict[str, Callable[[str], Any]] = {
             with_marked_headings, sentences, estimate_tokens, content_terms,
             join_index_terms, tokenize, cleaning.clean, cleaning.fold,
             cleaning.plain_heading, page_noise.without_orders, page_noise.without_menus, page_noise.unreadable_because,
-            prompt_fencing.clean, prompt_fencing.attribute, _record_documents.sections,
+            prompt_fencing.clean, prompt_fencing.attribute, _record_documents.sections, normalize_citations, split_statements,
         )
     },
     "blocks": lambda text: list(blocks(text)),
@@ -142,8 +153,13 @@ def _marked(number: int) -> Document:
 
 
 _LONG = f"{'The index keeps one row for every term. ' * 10}\n\n" * 40_000
-_MARKED = {
-    "cut": lambda: cut_passages(_marked(10_000)),
+_ROWS, _SOURCES = "| A is 7. | b |\n" * 4_000, "Source: [a](http://a.test/a)\n\n" * 4_000
+_MARKED: dict[str, Callable[[], Any]] = {
+    "rows above many lines of sources": lambda: read_report(
+        f"| x | y |\n| - | - |\n{_ROWS}\n\n{_SOURCES}The end.\n"
+    ).statements(),
+    "written anew": lambda: changed_paragraphs("a\n\n1\n\n" * 10_000, "1\n\n\n\na" * 10_000, ()),
+    "cut at headings": lambda: cut_passages(_marked(10_000)),
     "split": lambda: _marked(30_000).split(),
     "cut above a heading at the end": lambda: cut_passages(
         Document(text=_LONG, headings=(Heading(start=len(_LONG), level=1, title="End"),))
@@ -151,18 +167,23 @@ _MARKED = {
 }
 
 
-def measure_marked(work: str) -> float:
-    """Return the seconds of computing that a piece of work takes for a document that is full of marks."""
+def sweep() -> int:
+    """Do all work with all shapes; return how often. The parent is told of each work before, and of what takes more than
+    `MOST_SECONDS`: what is worse than square may end this process."""
+    few, many = _shapes(_FEW), _shapes(CHARACTERS)
+    for name, work in WORK.items():
+        ask_parent("begin", name)
+        for shape, text in many.items():
+            if _seconds(work, few[shape]) > _LITTLE and (seconds := _seconds(work, text)) > MOST_SECONDS:
+                ask_parent("slow", f"{name} with {shape}: {seconds:.1f} s")
+    for name, done in _MARKED.items():
+        ask_parent("begin", name)
+        if (seconds := _seconds(done)) > MOST_SECONDS:
+            ask_parent("slow", f"{name}: {seconds:.1f} s")
+    return len(WORK) * len(many)
+
+
+def _seconds(work: Callable[..., Any], *given: str) -> float:
     begun = time.process_time()
-    _MARKED[work]()
+    work(*given)
     return time.process_time() - begun
-
-
-def measure(work: str) -> dict[str, float]:
-    """Return the seconds of computing that a piece of work takes for each shape."""
-    took: dict[str, float] = {}
-    for name, text in SHAPES.items():
-        begun = time.process_time()
-        WORK[work](text)
-        took[name] = time.process_time() - begun
-    return took

@@ -35,8 +35,6 @@ def test_small_faults_are_repaired_and_open_ends_are_not(text: str, found: objec
     [
         ('Here it is: {"a": {"b": 2}} Hope it helps.', {"a": {"b": 2}}),
         ('I use {x} as a set. The answer:\n```json\n{"a": 1}\n```\nDone.', {"a": 1}),
-        ("Sure! {'a': 1,} is it", {"a": 1}),
-        ("no object at all", None),
         ("a set {x, y} only", None),
     ],
 )
@@ -48,12 +46,6 @@ def test_finds_the_object_between_words(text: str, found: object) -> None:
 def test_valid_json_comes_back_as_it_was(value: dict[str, object]) -> None:
     assert parse_object(json.dumps(value)) == value
     assert find_object("x " + json.dumps(value)) == value
-
-
-@pytest.mark.parametrize("text", ['{"a": "cut of', '{"a": 12', '{"a": {"b": 1}', '{"a": "x}', '{"a": 1,}', "{'a': 1}"])
-def test_a_cut_answer_is_never_repaired(text: str) -> None:
-    assert parse_object(text, complete=False) is None
-    assert find_object(f"Here: {text}", complete=False) in (None, {"b": 1})
 
 
 @given(st.dictionaries(st.text(max_size=5), VALUES, min_size=1, max_size=4), st.integers(1, 200))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from claimcheck.text.quotations import find_verbatim, missing_quotations, quotations, stands_nearly_in
+from claimcheck.text.quotations import missing_quotations, quotations, stands_nearly_in
 
 
 def test_quotation_marks_of_many_languages() -> None:
@@ -16,13 +16,6 @@ def test_a_near_miss_is_called_so() -> None:
     assert missing_quotations("It says “he quick”.", PASSAGE)
 
 
-def test_offsets_are_those_of_the_text() -> None:
-    text = "a  The “quick”\n fox – ran. b"
-    span = find_verbatim('the "quick" fox - ran.', text)
-    assert span is not None
-    assert text[slice(*span)] == "The “quick”\n fox – ran."
-
-
 PASSAGE = "Here the  quick\nbrown fox runs. He said: “I [really] like 2.5 kg of it – today”. 这是敏捷的\n狐狸，它跑。 Straße `code` and *bold* text."
 
 # Claim, and the quotations that are not in the passage.
@@ -32,17 +25,10 @@ QUOTED = [
     ("It says “[T]he quick brown fox,” they say.", []),
     ("它说“敏捷的狐狸”。", []),
     ("It says “the quick red fox”.", ["the quick red fox"]),
-    ("它说“敏捷的熊”。", ["敏捷的熊"]),
-    ("“fox … quick”", ["fox … quick"]),
     ("“[This] quick”", ["[This] quick"]),
-    ("“2.5 kg of it”", []),
-    ("«brown fox»", []),
-    ('"brown fox"', []),
     ("“STRASSE”", ["STRASSE"]),
     ("“ ”", []),
-    ("“2.5”", []),
     ("“it” – “today.”", []),
-    ("“brown fox, he”", ["brown fox, he"]),
 ]
 
 
@@ -53,36 +39,10 @@ def test_a_quotation_is_in_the_passage_word_for_word_or_is_missing(claim: str, m
     assert not any(stands_nearly_in(quoted, PASSAGE) for quoted in found)
 
 
-def test_a_quotation_may_stand_at_the_very_beginning() -> None:
-    assert not missing_quotations("It is called “Here the quick”.", PASSAGE)
-    assert not missing_quotations("称之为“它跑”。", "它跑。")
-
-
 @pytest.mark.parametrize("evidence", ["", "  \n"])
 def test_nothing_is_quoted_from_an_empty_text(evidence: str) -> None:
     assert missing_quotations("“a b”", evidence)
     assert not stands_nearly_in("a b", evidence)
-
-
-# A sentence, a text, and the stretch of the text that is the sentence.
-STRETCHES = [
-    ("the quick", "Here the  quick\nfox", "the  quick"),
-    ("A", "a", "a"),
-    ("a b", "a\u200bb", None),
-    ("敏捷的狐狸 ", "这是敏捷的狐狸。", "敏捷的狐狸"),
-    ("b", "a b", "b"),
-    ("b `c'", "b 'c'", "b 'c'"),
-    ("5", "x,5", "5"),
-    ("一", "一二", "一"),
-    ("", "x", None),
-    ("a b", "a\tb", "a\tb"),
-]
-
-
-@pytest.mark.parametrize(("sentence", "text", "found"), STRETCHES)
-def test_a_stretch_is_found_as_it_is_written(sentence: str, text: str, found: str | None) -> None:
-    span = find_verbatim(sentence, text)
-    assert (text[slice(*span)] if span else None) == found
 
 
 def test_a_sentence_of_a_comment_in_code_is_quoted_without_its_signs() -> None:

@@ -8,16 +8,12 @@ ARTICLE = "A captcha is a test that tells people from programs, and many sites s
 
 PROSE = "The Alpha engine turns three thousand times a minute and needs no oil at all to do so. "
 PAGES = (
-    ("Just a moment... Checking your browser before accessing example.org.", "a check for robots"),
     ("请完成验证后继续访问。", "a check for robots"),
     ("로봇이 아닙니다 확인을 진행해 주세요.", "a check for robots"),
     ("You need to enable JavaScript to run this app.", "a page that needs JavaScript"),
-    ("请启用JavaScript以继续使用本网站。", "a page that needs JavaScript"),
     ("Subscribe to continue reading. Already a subscriber?", "a paywall or login"),
-    ("本文为会员专享内容，请登录后查看。", "a paywall or login"),
     ("이 기사는 로그인 후 읽을 수 있습니다.", "a paywall or login"),
     ("We use cookies. Accept all cookies or manage your privacy.", "a consent wall"),
-    ("当前页面不存在，请返回首页。", "an error page"),
     ("404 Not Found. The page you are looking for does not exist.", "an error page"),
     (ARTICLE * 20, ""),
     (f"{PROSE * 5}This site must be viewed with cookies; accept all cookies.", ""),

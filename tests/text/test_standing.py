@@ -11,10 +11,8 @@ from deep_research.text.standing import read_footer, read_standing
         ("© 2020\nLast updated 2024-05-31 00:35:55 UTC", "2024-05-31"),
         ("Last updated on October 07, 2026.", "2026-10-07"),
         ("最后更新：2023年5月6日", "2023-05-06"),
-        ("최종 수정: 2024년 3월 5일", "2024-03-05"),
         ("最終更新日 2020/04/05", "2020-04-05"),
         ("It was updated in 2019 by 3 people on 4 May 2019.", ""),
-        ("Published 2024-01-02", ""),
     ],
 )
 def test_footers(foot: str, date: str) -> None:
@@ -27,11 +25,9 @@ def test_footers(foot: str, date: str) -> None:
         ("# Fees\n\n- Status: Final\n- Date: 2024-03-01\n\n## Summary\n\nA fee.\n", "2024-03-01"),
         ("# Fees\n\n| Status | Final |\n| Date | 2024-03-01 |\n\nA fee.\n", "2024-03-01"),
         ("# Hard forks\n\n| | Testnet | Mainnet |\n| Date | 2025-06-10 | 2025-07-17 |\n", ""),
-        ("# 하드포크 역사\n\n모든 하드포크.\n\n## 프라하\n\n| 날짜 | 2025년 6월 10일 |\n", ""),
         ("# Winch\n\nIt pulls.\n\n```\nDate: Wed, 18 Dec 2019\n```\n", ""),
         ("# Anchor\n\nUpdated: 2009-04-05 the chain, later the shackle.\n", ""),
         ("# Crane\n\nA letter:\n\n    Date: 4 March 2014\n\n> Date: 4 March 2014\n", ""),
-        ("# EMQX 5\n\n## 5.5.1\n\n发布日期: 2024-03-06\n", ""),
     ],
 )
 def test_a_date_of_a_row_a_section_a_quotation_or_a_sentence_is_not_that_of_the_page(head: str, date: str) -> None:

@@ -1,7 +1,5 @@
 """Reports of others: statements and what they cite, in the styles people meet."""
 
-import time
-
 import pytest
 
 from deep_research.verification.foreign import ForeignReport, read_report
@@ -13,33 +11,21 @@ STYLES = {
     "links behind full stops": f"Coal fell in 2024. [Agency]({A})\nWind grew. ([The Paper]({B}))",
     "numbered links": f"Coal fell in 2024 [[1]]({A}). Wind grew [2]({B}).",
     "numbers with a list": f"Coal fell in 2024[1]. Wind grew [2].\n\n## Sources\n\n[1] First: {A}\n[2] {B} - Second",
-    "numbers with a plain list": f"Coal fell in 2024 [1]. Wind grew [2].\n\nReferences:\n1. First. {A}.\n2. Second, {B}",
     "numbers with a list of links": f"Coal fell in 2024 [1]. Wind grew [2].\n\n**Sources**\n\n1. [First]({A})\n2. [Second]({B})",
-    "numbers with a list of items": f"Coal fell in 2024 [1]. Wind grew [2].\n\n### References\n- [1] First\n  {A}\n- [2] Second\n  {B}",
     "numbers with a table": f"Coal fell in 2024 [1]. Wind grew [2].\n\n## Sources\n\n| No | Page |\n|---|---|\n| 1 | {A} |\n| [2] | {B} |",
     "numbers with a list without a heading": f"Coal fell in 2024 [1]. Wind grew [2].\n\n---\n[1] First {A}\n[2] Second {B}",
-    "underlined heading": f"Coal fell in 2024 [1]. Wind grew [2].\n\nSources\n-------\n1) {A}\n2) {B}",
     "footnotes": f"Coal fell in 2024.[^1] Wind grew.[^b]\n\n[^1]: First, {A}\n[^b]: {B}",
     "superscripts": f"Coal fell in 2024.¹ Wind grew² fast.\n\nReferences\n\n¹ First {A}\n² Second {B}",
-    "raised numbers": f"Coal fell in 2024.<sup>1</sup> Wind grew<sup>[2]</sup>.\n\n## References\n<sup>1</sup> {A}\n<sup>2</sup> {B}",
     "lenses": f"Coal fell in 2024【1†source】. Wind grew【2†L3-L9】.\n\n参考文献\n【1】{A}\n【2】{B}",
     "source lines": f"Coal fell in 2024.\nSource: {A}\n\nWind grew.\n\nSource: [Agency]({B})",
-    "sources in brackets": f"Coal fell in 2024 (Source: {A}). Wind grew (source: [Agency]({B})).",
     "sources behind full stops": f"Coal fell in 2024. Source: {A}. Wind grew。来源：{B}",
-    "sources behind full stops, in words": f"Coal fell in 2024. See {A}\n\nWind grew. *Source: [Agency]({B}).*",
-    "bare addresses": f"Coal fell in 2024 {A} . Wind grew ({B}).",
     "angle brackets": f"Coal fell in 2024 <{A}>. Wind grew <{B}>.",
     "links by reference": f'Coal [fell][1] in 2024. Wind [grew][b].\n\n[1]: {A} "First"\n[b]: <{B}>',
     "html links": f'Coal fell in 2024 <a href="{A}">1</a>. Wind grew <a href="{B}">(Agency)</a>.',
-    "lenses with a list of lenses": f"Coal fell in 2024【1†source】. Wind grew【4:2†w.pdf】.\n\n【1†source】 {A}\n【4:2†w.pdf】 {B}",
     "lenses around addresses": f"Coal fell in 2024【1†{A}】. Wind grew【2】.\n\nSources\n【1†{A}】\n【2†{B}】",
-    "bare addresses that end sentences": f"Coal fell in 2024 {A}. Wind grew — {B}",
-    "bare addresses that end lines": f"Coal fell in 2024: {A}\nWind grew: {B}",
     "source words of other languages": f"Coal fell in 2024. Quelle: {A}. Wind grew (Fuente: {B}).",
-    "lists of other languages": f"Coal fell in 2024 [1]. Wind grew [2].\n\nFuentes:\n1. {A}\n2. {B}",
     "carets": f"Coal fell in 1998^1. Wind grew^[2]^.\n\n## Quellenverzeichnis\n1. {A}\n2. {B}",
     "escaped links": f"Coal fell in 2024 [\\[1\\]]({A}). Wind grew \\[[2]({B})\\].",
-    "links by short reference": f"Coal fell, says [it][the agency]. Wind [grew].\n\n[the agency]: {A}\n[grew]: {B}",
     "lists of sections": f"## One\nCoal fell in 2024 [1].\n\n[1] {A}\n\n## Two\nWind grew.¹\n\n¹ {B}\n\n## End\n",
     "lists in lines": f"Coal fell in 2024 [1].\n\n*Sources: [1] {A}*\n\nWind grew [1].\n\n*Sources: [1] {B}*",
     "lists in one line": f"Coal fell in 2024 [1]. Wind grew [2].\n\n## Sources\n\n[1] First {A} [2] Second {B}",
@@ -91,13 +77,9 @@ def test_what_our_own_reports_say_of_their_making_states_nothing() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (f"Wind grew. [Coal fell by 90 %]({A}).", ["Wind grew.", "Coal fell by 90 %."]),
         (f"Wind grew. [Coal fell a lot in that year]({A})", ["Wind grew.", "Coal fell a lot in that year"]),
         (f"1. Wind grew.\n2. [Coal fell a lot in that year]({A})", ["Wind grew.", "Coal fell a lot in that year"]),
         (f"Wind grew ([coal fell a lot in that year]({A})).", ["Wind grew (coal fell a lot in that year)."]),
-        (f"风电增长。[煤炭在这一年下降了很多]({A})", ["风电增长。", "煤炭在这一年下降了很多"]),
-        (f"Coal fell. [www.a.org/coal-fell-by-90]({A})", ["Coal fell."]),
-        (f"Coal fell ([Agency, 2025]({A})). [More]({A})", ["Coal fell."]),
         (f"Coal fell (source: [How coal fell a lot in that year]({A})).", ["Coal fell."]),
     ],
 )
@@ -116,8 +98,6 @@ def test_words_of_a_link_that_say_something_stay_and_cite(text: str, said: list[
             ["http://a.test"],
         ),
         ("It turns [1].\n\n## Sources\n[1] A: http://a.test/x_", ["http://a.test/x_"]),
-        ("It turns. _Source: http://a.test/x_", ["http://a.test/x"]),
-        ("Svensson: [e.s.t. Live in Hamburg](http://a.test)", ["http://a.test"]),
         ("It turns.¹\n\n¹ Maier 1999, p. 3", [""]),
     ],
 )
@@ -127,9 +107,7 @@ def test_a_number_an_address_and_a_link_are_whole(text: str, cited: list[str]) -
     assert [[urls[key] for key in statement.passages] for statement in report.statements()] == [cited]
 
 
-@pytest.mark.parametrize(
-    "link", ["[Maker](http://a.test/x)", "[Maker](http://a.test/x).", "[Maker, 2021](http://a.test/x)", "[Maker][m]"]
-)
+@pytest.mark.parametrize("link", ["[Maker](http://a.test/x)", "[Maker](http://a.test/x).", "[Maker][m]"])
 def test_a_link_between_two_sentences_belongs_to_the_one_before(link: str) -> None:
     listed = "\n\n[m]: http://a.test/x\n"
     found = read_report(f"It turns at 3,000 rpm. {link} The firm is old.{listed}").statements()
@@ -165,12 +143,9 @@ def test_lists_of_several_parts_have_their_own_numbers() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "An area of 5 m², 3 km² and 10⁶ cells.",
         "Take `a[0]` and x[1].",
         f"R² is 10⁶, x^2 of m<sup>2</sup>.\n\n## Sources\n1. {A}\n2. {A}\n3. {A}\n4. {A}\n5. {A}\n6. {A}",
-        "It is 2025 [sic] and [see below].",
         "```\nhttps://example.org [1]\n```\nText.",
-        "1. First step.\n2. Second step.\n",
         f"![picture]({A}) Text.",
     ],
 )
@@ -178,15 +153,6 @@ def test_what_cites_nothing(text: str) -> None:
     report = read_report(text)
     assert report.citations == ()
     assert not any(statement.passages for statement in report.statements())
-
-
-@pytest.mark.parametrize(
-    "part", ["[", "[1] ", "(", "https://a.org/(", "[a](", "¹", "1. ", "Source: x\n", "[x][y]", "【1"]
-)
-def test_a_long_text_of_one_kind_is_read_in_bounded_time(part: str) -> None:
-    begun = time.process_time()
-    read_report(part * (200_000 // len(part))).statements()
-    assert time.process_time() - begun < 12
 
 
 def test_marks_of_an_entry_with_many_addresses_do_not_carry_them_all_each() -> None:

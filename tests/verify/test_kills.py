@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -17,43 +16,44 @@ from tests.verify.reports import engines_web, markdown
 
 
 @pytest.mark.process
-@pytest.mark.parametrize(
-    ("step", "out"), [("judge", ["--to", "html", "-o", "marked.html"]), ("revise", ["--fix", "-o", "fixed.md"])]
-)
-def test_a_verification_that_is_killed_asks_for_nothing_again(
-    step: str, out: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_state: Path
+def test_a_verification_that_is_killed_twice_asks_for_nothing_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_state: Path
 ) -> None:
     process: list[subprocess.Popen[bytes]] = []
     plain = ScriptedResearcher()
     killed: list[str] = []
 
     def script(request: Any) -> Any:
-        if step_of(request) == step and not killed:
+        if (step := step_of(request)) in ("judge", "revise") and step not in killed:
             killed.append(step)
-            os.kill(process[0].pid, signal.SIGKILL)
-            process[0].wait()
+            os.kill(process[-1].pid, signal.SIGKILL)
+            process[-1].wait()
         return plain(request)
 
     with engines_web() as (web, base), served(monkeypatch, script) as provider:
         (tmp_path / "r.md").write_text(markdown(base), "utf-8")
         flags = ["-p", "compatible", "--model", "scripted", "--set", f"allowed_internal_hosts=127.0.0.1:{web.port}"]
-        command = [sys.executable, "-m", "deep_research", "verify", "r.md", *out, "--quiet", *flags]
-        process.append(subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
-        process[0].wait(timeout=60)
-        assert killed
-        run = list_runs(own_state)[0].run_id
-        fetched = [web.count("engines.test", path) for path in ("/alpha", "/beta")]
-        answered = {call.digest for call in provider.calls if call.answered} - under_way(provider, step)
-        resumed = [sys.executable, "-m", "deep_research", "resume", run, "--quiet"]
-        done = subprocess.run(resumed, capture_output=True, text=True, timeout=60, check=False)
+        program = [sys.executable, "-m", "deep_research"]
+        command = [*program, "verify", "r.md", "--fix", "-o", "fixed.md", "--quiet", *flags]
+        answered: list[tuple[int, set[str]]] = []
+        for step in ("judge", "revise"):
+            process.append(
+                subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            )
+            process[-1].wait(timeout=60)
+            assert killed[-1:] == [step]
+            calls = list(provider.calls)
+            kept = {call.digest for call in calls if call.answered} - under_way(provider, step)
+            answered.append((len(calls), kept))
+            command = [*program, "resume", list_runs(own_state)[0].run_id, "--quiet"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 1, done.stderr  # as `verify` would have ended: something is not confirmed
-        written = (tmp_path / out[-1]).read_text("utf-8")
-        assert written.startswith("# Engines compared" if step == "revise" else "<!doctype html>")
-        assert ("\n+++ fixed\n" in done.stderr) is (step == "revise")
-        assert [web.count("engines.test", path) for path in ("/alpha", "/beta")] == fetched == [1, 1]
-        again = Counter(call.digest for call in provider.calls)
-        assert not {digest: again[digest] for digest in answered if again[digest] > 1}
-        assert step != "revise" or answered
+        assert (tmp_path / "fixed.md").read_text("utf-8").startswith("# Engines compared")
+        assert "\n+++ fixed\n" in done.stderr
+        assert [web.count("engines.test", path) for path in ("/alpha", "/beta")] == [1, 1]
+        assert answered[-1][1]
+        for number, kept in answered:
+            assert not kept & {call.digest for call in provider.calls[number:]}
     (record,) = list_runs(own_state)
     assert record.status == "finished"
 
