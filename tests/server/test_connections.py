@@ -1,5 +1,6 @@
 """What strangers do with connections: half heads, bodies that do not end, more of them than files may be open."""
 
+import asyncio
 import contextlib
 import os
 import re
@@ -9,15 +10,19 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import httpx
 import pytest
 
 from deep_research_server import listening, request_bodies
-from tests.server.serving import serving
+from deep_research_server.request_bodies import MOST_LARGE
+from deep_research_server.request_guard import RequestGuard
+from tests.server.serving import serving, serving_app
+from tests.support.turns import TOO_LONG, turns_of_tasks
 
 _HALF_HEAD = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-a: "
 _SLOW_BODY = (
@@ -141,3 +146,63 @@ def test_what_is_no_http_writes_no_log(small_server: Served, rest: bytes) -> Non
                         pass
     assert httpx.get(f"http://127.0.0.1:{small_server.port}/healthz", timeout=20).status_code == 200
     assert small_server.log.read_bytes() == before
+
+
+async def test_a_body_in_chunks_of_one_byte_leaves_others_their_turn() -> None:
+    async def app(_scope: Any, receive: Any, send: Any) -> None:
+        while (await receive()).get("more_body"):
+            pass
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body"})
+
+    chunks = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\na\r\n" * 40_000
+    with serving_app(app) as (address, loop):
+        port = int(address.rpartition(":")[2])
+
+        async def watched() -> list[float]:
+            async with turns_of_tasks() as shares:
+                await asyncio.to_thread(_answer_to, port, chunks + b"0\r\n\r\n")
+            return shares
+
+        shares = await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(watched(), loop))
+    assert max(shares) < TOO_LONG
+
+
+def _answer_to(port: int, sent: bytes) -> bytes:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as one:
+        one.sendall(sent)
+        return one.recv(100)
+
+
+async def test_of_large_answers_that_nobody_takes_there_are_few() -> None:
+    statuses: list[int] = []
+    taken, all_begun = asyncio.Event(), asyncio.Event()
+
+    async def app(_scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2000000")]})
+        await send({"type": "http.response.body", "body": b"a" * 2_000_000})
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+            if len(statuses) == MOST_LARGE + 2:
+                all_begun.set()
+        else:
+            assert len(message["body"]) < 100_000  # a piece, or the refusal
+            await taken.wait()
+
+    async def ask() -> None:
+        scope = {"type": "http", "method": "GET", "path": "/", "headers": [(b"host", b"localhost")]}
+        await guard(scope, _nothing, send)
+
+    guard = RequestGuard(app, tokens=None)
+    async with asyncio.TaskGroup() as asking:
+        for _ in range(MOST_LARGE + 2):
+            asking.create_task(ask())
+        await all_begun.wait()
+        taken.set()
+    assert Counter(statuses) == {200: MOST_LARGE, 429: 2}
+
+
+async def _nothing() -> dict[str, Any]:
+    return {"type": "http.request", "body": b"", "more_body": False}

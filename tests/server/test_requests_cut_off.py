@@ -1,6 +1,8 @@
 """Chat clients that leave before the answer: the same request again goes on with its run, and nothing is paid twice."""
 
 import asyncio
+import json
+import socket
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -11,6 +13,7 @@ import httpx
 import pytest
 
 from deep_research import api
+from deep_research_server import run_service
 from tests.model.harness import QUESTION, served
 from tests.server.serving import TIMEOUT, Held, client, events_of, serving
 from tests.support.scripted_http import HttpRequest, HttpResponse, json_response, listening
@@ -114,3 +117,16 @@ def test_two_clients_that_ask_the_same_at_once_share_a_run(chat: Chat, own_state
         chat.script.go.set()
         assert b"".join(chunks).endswith(b"data: [DONE]\n\n")
     assert len(run_ids(own_state)) == 1
+
+
+def test_a_run_whose_client_left_before_its_stream_began_is_stopped(
+    chat: Chat, own_state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_service, "_LEFT_SECONDS", 0.2)
+    body = json.dumps({**ASKED, "stream": True})
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+    with socket.create_connection((chat.http.base_url.host, chat.http.base_url.port)) as leaving:
+        leaving.sendall(f"{head}\r\n\r\n{body}".encode())
+    chat.until_held()
+    (run,) = run_ids(own_state)
+    assert events_of(chat.http, f"/api/v1/runs/{run}/events")[-1]["data"] == {"status": "stopped"}

@@ -10,6 +10,7 @@ from typing import Any
 from claimcheck.claim_verdicts import Evidence, verify
 from claimcheck.language import columns, detect
 from claimcheck.text import cleaning
+from claimcheck.text.names import missing_names
 from claimcheck.text.sentences import blocks, sentences
 from claimcheck.text.tokens import content_terms, join_index_terms, tokenize
 from deep_research import registry
@@ -20,6 +21,7 @@ from deep_research.errors import Unreadable
 from deep_research.fetch.addresses import KnownAddresses
 from deep_research.fetch.page_fetcher import parse_robots
 from deep_research.ports import ApiResponse
+from deep_research.protocol.media_type import charset_of
 from deep_research.providers.answer_parsing import split_reasoning
 from deep_research.providers.http_wire import WireFailure
 from deep_research.providers.provider_failures import About, translate
@@ -39,6 +41,7 @@ from deep_research.text.near_duplicates import are_near_duplicates
 from deep_research.text.passages import cut_passages
 from deep_research.text.token_count import estimate_tokens
 from deep_research.verification.citations import normalize_citations
+from deep_research.verification.figures import missing_figures
 from deep_research.verification.foreign import read_report
 from deep_research.verification.statements import split_statements
 from deep_research.worker_child import ask_parent
@@ -59,7 +62,7 @@ _PIECES = {
     "formulas": "<tex-math>", "braces": "{", "words": "a 1 ", "exponents": "1<sup ", "commas": ",", "empty comments": "<!---->", "thoughts": "<think></think>",
     "ideographic stops": "。", "sentences": "a. ", "items": "- ", "hashes": "\n#", "openings": "“", "commands": "\x1b]",
     "short commands": "\x9b;", "strings": "\x1bP\x1b", "titles": "a\x1b]0;", "turns": "\u202e",
-    "ids": "A [s1p2, ", "quoted lines": "\n> a", "negations": "not ", "phases": "phase 1 ", "three big": "三大", "dotted kana": "トマス・", "rates": "The rate rose by 5 % in 2020. ",
+    "ids": "A [s1p2, ", "quoted lines": "\n> a", "dates": "3 May 1877 ", "negations": "not ", "phases": "phase 1 ", "three big": "三大", "dotted kana": "トマス・", "rates": "The rate rose by 5 % in 2020. ",
 }  # fmt: skip
 _PLAN = Brief(title="Engines", objective="Compare them.", sections=(Section(title="Alpha", description="The first."),))
 
@@ -67,7 +70,13 @@ _PLAN = Brief(title="Engines", objective="Compare them.", sections=(Section(titl
 def _shapes(characters: int) -> dict[str, str]:
     shapes = {name: f"x{piece * (characters // len(piece))}y" for name, piece in _PIECES.items()}
     runs = " ".join("`" * length for length in range(1, characters // 100))
-    return shapes | {"runs of backticks": runs + " a" * (characters // 4)}
+    half = characters // 2
+    return shapes | {
+        "runs of backticks": runs + " a" * (characters // 4),
+        "marks": "a" + "\u0315" * half + "\u0300" * half,
+        "marks of half the width": "a" + "\u0315" * half + "\uff9e" * half,
+        "two names": "alphaxy " * (half // 8) + "betaxs " * (half // 8),
+    }
 
 
 def _read(suffix: str, text: str) -> None:
@@ -84,6 +93,14 @@ def _cut(text: str) -> None:
     places = [0, *(found.end() for found in re.finditer("\n(?=## a\n)", text))]
     headings = (Heading(start=place, level=1 + bool(place), title="a") for place in places)
     cut_passages(Document(text=text, headings=tuple(headings)))
+
+
+def _of_many(characters: int) -> bytes:
+    """Return a robots.txt of half its length names of programs, and half rules that are nearly met everywhere."""
+    half = characters // 2
+    programs = "\n".join(f"User-agent: a{number}" for number in range(half // 16))
+    rules = "\n".join(f"Disallow: /*{'a' * 93}baa*{number}" for number in range(half // 110))
+    return f"{programs}\nUser-agent: *\n{rules}".encode()
 
 
 def _fail(text: str) -> None:
@@ -125,6 +142,10 @@ WORK: dict[str, Callable[[str], Any]] = {
     "calls": lambda text: calls_in(text * 4, ()),
     "report": lambda text: read_report(f"{text}[1]\n\n## References\n\n[1] http://a.test/{text}").statements(),
     "rules": lambda text: parse_robots(text.encode()),
+    "rules of many": lambda text: parse_robots(_of_many(len(text))).can_fetch(f"http://a.test/{'a' * 9_000}", "a"),
+    "charset": lambda text: charset_of(b"", f'text/html;x="{text}'),
+    "figures": lambda text: missing_figures("It fell by 5 % in May 1877.", [text]),
+    "missing names": lambda text: missing_names("It is by Alphas Betaxs.", text),
     **{
         f"{function.__module__}.{function.__name__}": function
         for function in (
