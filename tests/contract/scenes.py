@@ -89,7 +89,7 @@ class Scenes:
         self._requests: dict[str, list[Request]] = {}
         self.provider = _PROVIDER.get(reasoner, reasoner)
         folder.mkdir(parents=True, exist_ok=True)
-        patch.setenv("DEEP_RESEARCH_HOME", str(folder / "home"))
+        patch.setenv("DEEP_RESEARCH_HOME", str(self.home))
 
     @property
     def model(self) -> dict[str, Any]:

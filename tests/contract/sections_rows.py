@@ -261,10 +261,7 @@ def b12(s: Scenes) -> None:
 
     ran = s.sections
     with s.playing():
-        said = CliRunner().invoke(
-            cli, ["step", "analyze", "--run", ran.folder.run_id], standalone_mode=False,
-            env={"DEEP_RESEARCH_HOME": str(ran.home)},
-        )  # fmt: skip
+        said = CliRunner().invoke(cli, ["step", "analyze", "--run", ran.folder.run_id], standalone_mode=False)
     assert said.return_value in (0, None), (said.output[-500:], said.exception)
     assert "comparison" in said.output
 
