@@ -95,7 +95,7 @@ def test_a_run_that_waits_says_so_and_goes_on_with_the_answer_to_the_same_file(
     report = _assert_finished(said, folder, {})
     assert "Alpha" in report.title
     assert (tmp_path / "report.md").read_text("utf-8") == report.report
-    assert str(tmp_path / "report.md") in said.err
+    assert str(tmp_path / "report.md") in told("resume", waiting.run, "--short").err
 
 
 def test_documents_that_vanish_before_resuming_are_explained(docs: str, own_state: Path, tmp_path: Path) -> None:
