@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-import deep_research
 from deep_research import build_deep_research_graph, research, run_deep_research, stream
 from deep_research.assembly.reasoner_choice import resolve_provider
 from deep_research.data import Report
@@ -62,7 +61,6 @@ async def test_a_stream_raises_what_the_run_raises(tmp_path: Path) -> None:
     [
         ({"max_iteratons": 3}, "max_iterations"),
         ({"max_review_iterations": 11}, "max_review_iterations"),
-        ({"max_tool_calls_per_researcher": 0}, "max_tool_calls_per_researcher"),
         ({"model_provider": "nobody"}, "nobody"),
         ({"docs": ["/nowhere/at/all"]}, "/nowhere/at/all"),
     ],
@@ -75,7 +73,7 @@ def test_wrong_arguments_name_themselves_and_make_no_run(
     assert list_runs(own_state) == []
 
 
-@pytest.mark.parametrize("question", ["", "   ", "\x00\x01\n", "\u200b"])
+@pytest.mark.parametrize("question", ["", "\x00\x01 \n", "\u200b"])
 def test_no_question_is_refused(question: str, own_state: Path) -> None:
     with pytest.raises(ConfigError, match="No question"):
         research(question)
@@ -157,10 +155,6 @@ async def test_b11_who_cannot_answer_about_a_plan_leaves_the_run_waiting(docs: s
     assert record.status == "waiting"
     assert record.waiting_for == waiting.value.message
     assert waiting.value.run_id == record.run_id
-
-
-def test_the_version_is_public() -> None:
-    assert deep_research.__version__.partition("+")[0].count(".") == 2
 
 
 def test_what_is_copied_from_documents_is_nobodys_claim(tmp_path: Path, own_state: Path) -> None:

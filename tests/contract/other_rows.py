@@ -1,7 +1,6 @@
 """What the rows C1–E4 say, asserted for one reasoner."""
 
 import asyncio
-import json
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -15,13 +14,11 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from claimcheck.language import detect
 from deep_research.api import open_run
-from deep_research.assembly.environment import RunEnvironment
 from deep_research.assembly.run_settings import settle
 from deep_research.errors import ConfigError
 from deep_research.events import Reviewed, Searched, SectionStarted, SectionWritten, StageStarted
 from deep_research.graph.loop import LoopState
 from deep_research.graph.supervisor import SupervisorState
-from deep_research.runs.research_run import resume_run
 from deep_research.settings import Settings
 from deep_research.sources import api_sources, strategies, strategy_sources
 from tests.contract.recorded_places import ask_places, host_of
@@ -29,7 +26,7 @@ from tests.contract.scenes import BRIEF, COMPARE, ENGINES, Broken, Player, Scene
 from tests.graph.harness import Shelf
 from tests.mcp.serving import stdio
 from tests.model.harness import korean
-from tests.runs.running import Ran, begin
+from tests.runs.running import Ran
 from tests.sources.answers import ScriptedClient, answer, bodies, opened
 from tests.sources.test_strategies import SEEDS
 from tests.support.scripted_replies import Call, Reply, Request
@@ -88,8 +85,8 @@ def c4(_: Scenes) -> None:
 
 
 def d1(s: Scenes) -> None:
-    names = {"supervisor_messages", "research_brief", "notes", "raw_notes", "research_iterations"}
-    assert names <= set(get_type_hints(SupervisorState))
+    names = "messages supervisor_messages research_brief notes raw_notes research_iterations final_report"
+    assert set(names.split()) <= set(get_type_hints(SupervisorState))
     state = s.state(s.supervisor)
     assert all(isinstance(message, BaseMessage) for message in state["supervisor_messages"])
     assert any(message.tool_calls for message in state["supervisor_messages"] if isinstance(message, AIMessage))
@@ -239,12 +236,8 @@ def d7(s: Scenes) -> None:
             return super()._research(request)
 
     servers = {"hn": stdio(calls), "forum": stdio(), "gone": stdio(fault="start")}
-    told = {"mcp_servers": servers, "mcp_prompt": "Ask the forum before the library."}
-    with s.playing(Caller()), pytest.MonkeyPatch.context() as patch:
-        config = s.folder / "mcp.toml"
-        config.write_text(_toml(servers), "utf-8")
-        patch.setenv("DEEP_RESEARCH_CONFIG", str(config))
-        ran = s.run(COMPARE, **told)
+    with s.playing(Caller()):
+        ran = s.run(COMPARE, mcp_servers=servers, mcp_prompt="Ask the forum before the library.")
     assert calls.exists()
     assert any("gone" in f"{gap.what} {gap.why} {gap.source}" for gap in ran.report.gaps)
     assert ran.report.answered
@@ -253,16 +246,6 @@ def d7(s: Scenes) -> None:
         own = {name for turn in turns for name in turn["tools"] if name.endswith("search_stories")}
         assert len(own) == 2  # one tool of that name from each server, told apart by the server's
         assert all("Ask the forum before the library." in turn["prompt"] for turn in turns)
-
-
-def _toml(servers: dict[str, Any]) -> str:
-    lines: list[str] = []
-    for name, server in servers.items():
-        lines.append(f"[mcp_servers.{name}]")
-        lines += [f"{key} = {json.dumps(value)}" for key, value in server.items() if key != "env"]
-        lines.append(f"[mcp_servers.{name}.env]")
-        lines += [f"{key} = {json.dumps(value)}" for key, value in server["env"].items()]
-    return "\n".join(lines) + "\n"
 
 
 def d8(s: Scenes) -> None:
@@ -367,13 +350,8 @@ def e1(s: Scenes) -> None:
 def e1_mcp(s: Scenes) -> None:
     d7(s)  # any server: its tools are called, and what they bring is cited
     servers = {"hn": stdio(tools=["search_stories"])}
-    home = s.folder / "hn-home"
     with s.playing(Player(sections={"Engines": ["rotary engine"]})):
-        ran = begin(COMPARE, home=home, **{**s.model, "mcp_servers": servers, "sources": ("hackernews",)})
-        environment = RunEnvironment(
-            home, listener=ran.events.append, mcp_servers=Settings(mcp_servers=servers).mcp_servers
-        )
-        ran.finished = asyncio.run(resume_run(ran.folder, environment))
+        ran = s.run(COMPARE, docs=[], mcp_servers=servers, sources=("hackernews",))
     assert {event.source for event in ran.of(Searched)} == {"hackernews"}
     assert {source.origin for source in ran.report.sources.values()} == {"mcp:hn"}
 

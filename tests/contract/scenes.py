@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from deep_research.assembly.environment import Answer, RunEnvironment
+from deep_research.assembly.environment import Answer, MakeWeb, RunEnvironment
 from deep_research.data import Asked, Decision, Message
 from deep_research.errors import ResearchError
 from deep_research.graph.run_graph import open_checkpoints
@@ -120,16 +120,18 @@ class Scenes:
         *,
         answer: Answer | None = None,
         places: Sequence[SearchPlace] | None = None,
+        make_web: MakeWeb | None = None,
         **settings: Any,
     ) -> Ran:
         """Do a whole run where a model plays already, or without one."""
         docs = settings.pop("docs", [self.docs] if places is None else [])
         ran = begin(question, home=self.home, docs=docs, **{**self.model, **settings})
-        return self.go_on(ran, answer=answer, places=places)
+        servers = Settings(mcp_servers=settings["mcp_servers"]).mcp_servers if "mcp_servers" in settings else None
+        return self.go_on(ran, answer=answer, places=places, make_web=make_web, mcp_servers=servers)
 
-    def go_on(self, ran: Ran, *, answer: Answer | None = None, places: Sequence[SearchPlace] | None = None) -> Ran:
-        """Do what is left of a run."""
-        environment = RunEnvironment(self.home, listener=ran.events.append, answer=answer, places=places)
+    def go_on(self, ran: Ran, **given: Any) -> Ran:
+        """Do what is left of a run; `given` are parts of its environment."""
+        environment = RunEnvironment(self.home, listener=ran.events.append, **given)
         ran.finished = asyncio.run(resume_run(ran.folder, environment))
         calls = self._played.calls if self._played else ()
         self._requests[ran.folder.run_id] = [call.request for call in calls]

@@ -53,8 +53,9 @@ def b2(s: Scenes) -> None:
     wanted = "messages original_query query_type output_format discovered_items discovery_complete discovery_summary"
     wanted += " research_brief sections review_iterations max_review_iterations final_report"
     assert set(wanted.split()) <= set(get_type_hints(AgentState))
-    own = {"section", "research_brief", "researcher_messages", "tool_call_iterations", "max_tool_calls", "is_complete"}
-    assert own <= set(get_type_hints(ResearcherState))
+    own = "section research_brief researcher_messages tool_call_iterations max_tool_calls is_complete"
+    own += " research_topic compressed_research raw_notes"
+    assert set(own.split()) <= set(get_type_hints(ResearcherState))
     one, two = (Section(title=t, description="d") for t in ("A", "B"))
     new = one.model_copy(update={"content": "new"})
     assert section_reducer([one, two], [new]) == [new, two]
