@@ -128,7 +128,7 @@ def d3(s: Scenes) -> None:
 
 
 class Busy(Shelf):
-    """A shelf that waits a moment for a second search beside the first, and counts how many ask at once."""
+    """A shelf that waits a moment for a second search of a section beside the first, and counts how many ask at once."""
 
     def __init__(self, **notes: str) -> None:
         super().__init__(**notes)
@@ -136,6 +136,8 @@ class Busy(Shelf):
         self._two = asyncio.Event()
 
     async def search(self, query: str, *, limit: int) -> Any:
+        if query == COMPARE:  # the question itself is searched for before all else, alone
+            return await super().search(query, limit=limit)
         self._now += 1
         self.most_at_once = max(self.most_at_once, self._now)
         if self._now > 1:
