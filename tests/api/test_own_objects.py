@@ -64,31 +64,34 @@ class OwnModel:
         self.closed = True
 
 
-def test_a_chat_model_of_langchain_thinks(docs: list[str], provider: ScriptedProvider, own_state: Path) -> None:
-    report = research(QUESTION, docs=docs, model=langchain_model(provider))
+def test_a_chat_model_of_langchain_thinks_and_is_handed_over_again_for_a_follow_up(
+    docs: list[str], provider: ScriptedProvider, own_state: Path
+) -> None:
+    model = langchain_model(provider)
+    report = research(QUESTION, docs=docs, model=model)
     assert report.answered
     assert_citations_resolve(report)
     assert (report.reasoner.provider, report.reasoner.models["report"]) == ("langchain", "gpt-4o")
     assert report.ledger.model_calls == len(provider.calls) > 5
     assert "test-key" not in "".join(path.read_text("utf-8") for path in own_state.rglob("*.json*"))
+    with pytest.raises(ConfigError, match="hand it over again"):
+        follow_up(report.run_id, "How fast is the Alpha engine?")
+    made = follow_up(report.run_id, "How fast is the Alpha engine?", model=model)
+    assert made.report is not None
 
 
-def test_an_object_of_our_port_thinks_and_is_not_closed(docs: list[str], provider: ScriptedProvider) -> None:
-    model = OwnModel(provider)
-    report = research(QUESTION, docs=docs, model=model)
+def test_an_object_of_our_port_thinks_and_is_not_closed_and_the_run_replays_without_the_models(
+    docs: list[str], provider: ScriptedProvider
+) -> None:
+    own = OwnModel(provider)
+    report = research(QUESTION, docs=docs, model=own, report_model=langchain_model(provider))
     assert report.answered
-    assert (report.reasoner.provider, report.reasoner.models["report"]) == ("mine", "my-model")
-    assert model.asked == len(provider.calls)
-    assert not model.closed
-
-
-def test_models_of_single_roles_without_which_the_run_replays(docs: list[str], provider: ScriptedProvider) -> None:
-    judge = OwnModel(provider)
-    report = research(QUESTION, docs=docs, model=langchain_model(provider), report_model=judge)
-    assert report.reasoner.models["report"].startswith("my-model")
-    assert report.reasoner.models["research"].startswith("gpt-4o")
+    assert report.reasoner.provider == "mine, langchain"
+    assert report.reasoner.models["research"].startswith("my-model")
+    assert report.reasoner.models["report"].startswith("gpt-4o")
     asked = len(provider.calls)
-    assert 0 < judge.asked < asked
+    assert 0 < own.asked < asked
+    assert not own.closed
     again = run_now(open_run(report.run_id).replay)
     assert (again.report, len(provider.calls)) == (report.report, asked)
 
@@ -100,40 +103,31 @@ def test_what_is_no_model_is_refused(wrong: Any, own_state: Path) -> None:
     assert list_runs(own_state) == []
 
 
-def test_a_follow_up_of_such_a_run_takes_the_model_again(docs: list[str], provider: ScriptedProvider) -> None:
-    model = langchain_model(provider)
-    report = research(QUESTION, docs=docs, model=model)
-    with pytest.raises(ConfigError, match="hand it over again"):
-        follow_up(report.run_id, "How fast is the Alpha engine?")
-    made = follow_up(report.run_id, "How fast is the Alpha engine?", model=model)
-    assert made.report is not None
-
-
-def _found(title: str) -> str:
-    return json.dumps([{"title": title, "url": "https://example.org/a", "text": f"{title} is made by hand in Lisbon."}])
+def _found(done: str, town: str) -> str:
+    text = f"The Omega engine is {done} in {town}."
+    return json.dumps([{"title": f"Workshop of {town}", "url": f"https://example.org/{town}", "text": text}])
 
 
 def by_hand(query: str) -> str:
     """Search the workshop's own records."""
-    return _found(f"The Omega engine ({query[:20]})")
+    return _found("cast by hand", "Lisbon")
 
 
 async def by_hand_later(query: str) -> str:
     """Search the workshop's own records, later."""
     await asyncio.sleep(0)
-    return _found("The Omega engine")
+    return _found("painted red", "Porto")
 
 
 @tool
 def workshop(query: str) -> str:
     """Search the records of the workshop."""
-    return _found("The Omega engine")
+    return _found("run for a week", "Braga")
 
 
-@pytest.mark.parametrize("given", [by_hand, by_hand_later, workshop], ids=["function", "coroutine", "langchain"])
-def test_tools_and_plain_functions_are_searched_and_cited(given: Any) -> None:
-    report = research("Where is the Omega engine made?", tools=[given])
-    assert "made by hand in Lisbon" in report.report
+def test_functions_coroutines_and_tools_of_langchain_are_searched_and_cited() -> None:
+    report = research("Where does the Omega engine come from?", tools=[by_hand, by_hand_later, workshop])
+    assert {"Workshop of Lisbon", "Workshop of Porto", "Workshop of Braga"} == {one.title for one in report.references}
     assert_citations_resolve(report)
 
 

@@ -54,8 +54,6 @@ def _places(report: dict[str, Any]) -> str:
 @pytest.mark.parametrize(
     ("question", "expected", "quote"),
     [
-        ("What is the capital of France?", "Paris is the capital of France. [1]", "Paris is the capital of France."),
-        ("Who owns the migration?", "Anna owns the migration. [1]", "Anna owns the migration."),
         ("When does the new server arrive?", "It arrives on Monday. [1]", ""),
         ("What is the price of Widget?", "| Widget | 12 | 40 |", "Widget | 12 | 40"),
         ("How many litres per second does the pump move?", "The pump moves 7 litres per second. [1]", ""),
@@ -76,7 +74,6 @@ def test_what_a_document_says_stands_in_a_quoted_place(question: str, expected: 
     ("text", "quote"),
     [
         ("Note\n\n2. Zymurgist\n", ""),
-        ("Zymurgist!\n\nThe one (see Lee. The zymurgist Lee) came.\n", "The one (see Lee."),
         ("Rain fell. (Of a zymurgist.) Lee came.\n", "Lee came."),
     ],
 )
@@ -94,7 +91,7 @@ def test_nobodys_statements_reviews_and_counts_stand_in_a_result_of_places(folde
     assert report["reviews"] == report["parts"] == []
     assert "or judged whether they answer the question" in report["report"]
     assert "## Answer" not in report["report"]
-    assert not any(word in said.err for word in ("statements", "revised", "answered as", "form:"))
+    assert not any(word in said.err for word in ("statements", "revised", "answered as", "form:", "of 10", "review: "))
     new = sum(map(int, re.findall(r"\((\d+) new", said.err)))
     assert f"sources found: {new}." in report["report"]
     page = tmp_path / "report.html"
@@ -110,14 +107,6 @@ def test_sources_are_numbered_and_parts_without_a_place_named_in_order(folder: P
     asked = ["Why did the saxophone sing", "How do I bake sourdough", "Where is the zymurgist"]
     gaps = told("research", f"{'? '.join(asked)}?", "--docs", str(folder), "--json")
     assert [gap["what"] for gap in json.loads(gaps.out)["gaps"]] == asked
-
-
-@pytest.mark.parametrize("question", ["How do I bake sourdough bread?", "Which one is better?"])
-def test_where_no_place_is_found_the_report_says_so(question: str, folder: Path) -> None:
-    code, report = _asked(question, folder)
-    assert code == 3
-    assert "Nothing was found that can be shown for this question." in report["report"]
-    assert report["references"] == []
 
 
 def test_a_reference_quotes_what_the_body_shows(tmp_path: Path) -> None:

@@ -24,8 +24,7 @@ def _worker_of(process: "subprocess.Popen[bytes]") -> bool:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize(("sign", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
-def test_a_check_that_is_held_up_hears_a_signal(sign: signal.Signals, code: int, tmp_path: Path) -> None:
+def test_a_check_that_is_held_up_hears_ctrl_c(tmp_path: Path) -> None:
     # So long a text may be worked on for a minute of computing.
     (tmp_path / "evidence.txt").write_text(_UNIT * 300_000)
     command = [COMMAND, "check", "--claim", (_UNIT * 190)[:4000], "--evidence", str(tmp_path / "evidence.txt")]
@@ -38,8 +37,8 @@ def test_a_check_that_is_held_up_hears_a_signal(sign: signal.Signals, code: int,
         try:
             while not _worker_of(process):
                 assert process.poll() is None
-            process.send_signal(sign)
-            assert process.wait(20) == code
+            process.send_signal(signal.SIGINT)
+            assert process.wait(20) == 130
             assert b"Traceback" not in process.communicate()[0]
         finally:
             process.kill()

@@ -10,7 +10,7 @@ import pytest
 from deep_research.data import Report
 from deep_research.errors import RunBusy, StoreError
 from deep_research.stores.run_folder import RunFolder, held, list_runs
-from tests.cli.terminal import call, shows_no_traceback, signalled_at
+from tests.cli.terminal import shows_no_traceback, signalled_at, told
 from tests.runs.soundness import assert_sound
 
 QUESTION = "Which kinds of engines are there?"
@@ -22,16 +22,16 @@ def test_a_run_that_another_process_carries_out_is_refused_until_that_ends(docs:
         folder = RunFolder(own_state, head.run_id)
         record = folder.load()
         events = folder.events.read_bytes()
-        refused = call("resume", record.run_id)
+        refused = told("resume", record.run_id)
         assert refused.code == 1
         assert f"process {holder.pid}" in refused.err
         assert f"deep-research resume {record.run_id}" in refused.err
         assert shows_no_traceback(refused)
         assert folder.events.read_bytes() == events
         assert folder.load() == record, "whoever was refused leaves no trace"
-        assert record.run_id in call("list").out
+        assert record.run_id in told("list").out
     assert holder.returncode == -signal.SIGKILL
-    said = call("resume", record.run_id, "--json")
+    said = told("resume", record.run_id, "--json")
     assert said.code == 0, said.err
     assert_sound(Report.model_validate_json(said.out), folder)
 

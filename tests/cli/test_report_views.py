@@ -26,7 +26,7 @@ def shown(board: Board, height: int) -> list[str]:
     return console.file.getvalue().splitlines()  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("height", [16, 24, 60])
+@pytest.mark.parametrize("height", [16, 60])
 def test_the_end_of_what_is_being_written_is_shown_and_fits_the_terminal(height: int) -> None:
     board = Board()
     for event in [*BEGUN, *PIECES]:

@@ -1,7 +1,6 @@
 """What the rows C1–E4 say, asserted for one reasoner."""
 
 import asyncio
-import json
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -15,21 +14,19 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from claimcheck.language import detect
 from deep_research.api import open_run
-from deep_research.assembly.environment import RunEnvironment
 from deep_research.assembly.run_settings import settle
 from deep_research.errors import ConfigError
 from deep_research.events import Reviewed, Searched, SectionStarted, SectionWritten, StageStarted
 from deep_research.graph.loop import LoopState
 from deep_research.graph.supervisor import SupervisorState
-from deep_research.runs.research_run import resume_run
 from deep_research.settings import Settings
 from deep_research.sources import api_sources, strategies, strategy_sources
 from tests.contract.recorded_places import ask_places, host_of
-from tests.contract.scenes import COMPARE, ENGINES, Broken, Player, Scenes
+from tests.contract.scenes import BRIEF, COMPARE, ENGINES, Broken, Player, Scenes
 from tests.graph.harness import Shelf
 from tests.mcp.serving import stdio
-from tests.model.harness import chinese, korean
-from tests.runs.running import Ran, begin
+from tests.model.harness import korean
+from tests.runs.running import Ran
 from tests.sources.answers import ScriptedClient, answer, bodies, opened
 from tests.sources.test_strategies import SEEDS
 from tests.support.scripted_replies import Call, Reply, Request
@@ -88,8 +85,8 @@ def c4(_: Scenes) -> None:
 
 
 def d1(s: Scenes) -> None:
-    names = {"supervisor_messages", "research_brief", "notes", "raw_notes", "research_iterations"}
-    assert names <= set(get_type_hints(SupervisorState))
+    names = "messages supervisor_messages research_brief notes raw_notes research_iterations final_report"
+    assert set(names.split()) <= set(get_type_hints(SupervisorState))
     state = s.state(s.supervisor)
     assert all(isinstance(message, BaseMessage) for message in state["supervisor_messages"])
     assert any(message.tool_calls for message in state["supervisor_messages"] if isinstance(message, AIMessage))
@@ -131,7 +128,7 @@ def d3(s: Scenes) -> None:
 
 
 class Busy(Shelf):
-    """A shelf that waits a moment for a second search beside the first, and counts how many ask at once."""
+    """A shelf that waits a moment for a second search of a section beside the first, and counts how many ask at once."""
 
     def __init__(self, **notes: str) -> None:
         super().__init__(**notes)
@@ -139,6 +136,8 @@ class Busy(Shelf):
         self._two = asyncio.Event()
 
     async def search(self, query: str, *, limit: int) -> Any:
+        if query == COMPARE:  # the question itself is searched for before all else, alone
+            return await super().search(query, limit=limit)
         self._now += 1
         self.most_at_once = max(self.most_at_once, self._now)
         if self._now > 1:
@@ -186,16 +185,16 @@ def _overflowing(step: str, times: int, refused: list[Request]) -> Callable[[Req
 
 
 def d5(s: Scenes) -> None:
-    refused: list[Request] = []
-    with s.playing(_overflowing("write", 3, refused), context_limit=12_000):
+    if not s.has_model:
+        return
+    with s.playing(_overflowing("write", 3, refused := []), context_limit=12_000):
         ran = s.run(COMPARE)
     assert ran.report.answered
-    if s.has_model:
-        lengths = [len(request["prompt"]) for request in refused]
-        assert len(lengths) == 3
-        assert lengths == sorted(lengths, reverse=True)
-        assert "## Conclusion" in ran.report.report
-        assert not any("without_model" in gap.codes for gap in ran.report.gaps)
+    lengths = [len(request["prompt"]) for request in refused]
+    assert len(lengths) == 3
+    assert lengths == sorted(lengths, reverse=True)
+    assert "## Conclusion" in ran.report.report
+    assert not any("without_model" in gap.codes for gap in ran.report.gaps)
 
 
 def d6(s: Scenes) -> None:
@@ -205,19 +204,7 @@ def d6(s: Scenes) -> None:
     if not s.has_model:
         return
     base = s.model["model_name"]
-    with s.playing() as provider:
-        s.run(COMPARE, write_model=f"{base}-w", report_model=f"{base}-r", write_max_tokens=900)
-    assert provider is not None
-    used = {step_of(call.request): call.request for call in provider.calls}
-    assert used["notes"]["model"] == f"{base}-w"
-    assert used["notes"]["max_output_tokens"] == 900
-    assert used["write"]["model"] == f"{base}-r"
-    assert used["research"]["model"] == base
-    with s.playing() as provider:
-        s.run(COMPARE, research_max_tokens=2_000, write_max_tokens=900, report_max_tokens=3_000)
-    assert provider is not None
-    limits = {step_of(call.request): call.request["max_output_tokens"] for call in provider.calls}
-    assert [limits[step] for step in ("research", "notes", "write")] == [2_000, 900, 3_000]
+    limits = {"research_max_tokens": 2_000, "write_max_tokens": 900, "report_max_tokens": 3_000}
     player, judged = Player(), list[Request]()
 
     def malformed(request: Request) -> Any:
@@ -227,9 +214,14 @@ def d6(s: Scenes) -> None:
         return player(request)
 
     with s.playing(malformed):
-        asked_again = s.run(COMPARE, max_structured_output_retries=2)
+        ran = s.run(
+            COMPARE, write_model=f"{base}-w", report_model=f"{base}-r", max_structured_output_retries=2, **limits
+        )
+    for step, model, limit in (("research", base, 2_000), ("notes", f"{base}-w", 900), ("write", f"{base}-r", 3_000)):
+        used = {(request["model"], request["max_output_tokens"]) for request in s.steps(ran, step)}
+        assert used == {(model, limit)}
     assert len(judged) == 3
-    assert not any("without_model" in gap.codes for gap in asked_again.report.gaps)
+    assert not any("without_model" in gap.codes for gap in ran.report.gaps)
 
 
 @cache
@@ -246,32 +238,16 @@ def d7(s: Scenes) -> None:
             return super()._research(request)
 
     servers = {"hn": stdio(calls), "forum": stdio(), "gone": stdio(fault="start")}
-    told = {"mcp_servers": servers, "mcp_prompt": "Ask the forum before the library."}
-    with s.playing(Caller()) as provider, pytest.MonkeyPatch.context() as patch:
-        config = s.folder / "mcp.toml"
-        config.write_text(_toml(servers), "utf-8")
-        patch.setenv("DEEP_RESEARCH_CONFIG", str(config))
-        home = s.folder / "mcp-home"
-        ran = begin(COMPARE, home=home, docs=[s.docs], **{**s.model, **told})
-        ran.finished = asyncio.run(resume_run(ran.folder, RunEnvironment(home, listener=ran.events.append)))
+    with s.playing(Caller()):
+        ran = s.run(COMPARE, mcp_servers=servers, mcp_prompt="Ask the forum before the library.")
     assert calls.exists()
     assert any("gone" in f"{gap.what} {gap.why} {gap.source}" for gap in ran.report.gaps)
     assert ran.report.answered
-    if provider is not None:
-        turns = [call.request for call in provider.calls if step_of(call.request) == "research"]
+    if s.has_model:
+        turns = s.steps(ran, "research")
         own = {name for turn in turns for name in turn["tools"] if name.endswith("search_stories")}
         assert len(own) == 2  # one tool of that name from each server, told apart by the server's
         assert all("Ask the forum before the library." in turn["prompt"] for turn in turns)
-
-
-def _toml(servers: dict[str, Any]) -> str:
-    lines: list[str] = []
-    for name, server in servers.items():
-        lines.append(f"[mcp_servers.{name}]")
-        lines += [f"{key} = {json.dumps(value)}" for key, value in server.items() if key != "env"]
-        lines.append(f"[mcp_servers.{name}.env]")
-        lines += [f"{key} = {json.dumps(value)}" for key, value in server["env"].items()]
-    return "\n".join(lines) + "\n"
 
 
 def d8(s: Scenes) -> None:
@@ -316,25 +292,13 @@ def _heard(ran: Ran) -> set[str]:
 
 
 def d9(s: Scenes) -> None:
-    mine = "I want the engines compared for a small boat of mine; the price is open; I prefer the makers' own pages."
-
-    class Briefed(Player):
-        def _plan(self, request: Request) -> dict[str, Any]:
-            return {**super()._plan(request), "brief": mine}
-
-    for workflow in ("sections", "supervisor"):
-        with s.playing(Briefed()) as provider:
-            ran = s.run(COMPARE, workflow=workflow)
+    for ran in (s.sections, s.supervisor):
         brief = s.state(ran)["research_brief"]
-        if provider is None:
+        if not s.has_model:
             assert COMPARE in brief
             continue
-        assert brief == mine
-        asked = {
-            step: [c.request for c in provider.calls if step_of(c.request) == step]
-            for step in ("plan", "research", "write")
-        }
-        (planned,) = asked["plan"]
+        assert brief == BRIEF
+        (planned,) = s.steps(ran, "plan")
         wanted = (
             "first person",
             "every constraint",
@@ -343,7 +307,7 @@ def d9(s: Scenes) -> None:
             "question's language",
         )
         assert all(words in planned["prompt"] for words in wanted)
-        assert all(mine in request["prompt"] for request in (*asked["research"], *asked["write"]))
+        assert all(BRIEF in request["prompt"] for step in ("research", "write") for request in s.steps(ran, step))
 
 
 def d10(s: Scenes) -> None:
@@ -388,13 +352,8 @@ def e1(s: Scenes) -> None:
 def e1_mcp(s: Scenes) -> None:
     d7(s)  # any server: its tools are called, and what they bring is cited
     servers = {"hn": stdio(tools=["search_stories"])}
-    home = s.folder / "hn-home"
     with s.playing(Player(sections={"Engines": ["rotary engine"]})):
-        ran = begin(COMPARE, home=home, **{**s.model, "mcp_servers": servers, "sources": ("hackernews",)})
-        environment = RunEnvironment(
-            home, listener=ran.events.append, mcp_servers=Settings(mcp_servers=servers).mcp_servers
-        )
-        ran.finished = asyncio.run(resume_run(ran.folder, environment))
+        ran = s.run(COMPARE, docs=[], mcp_servers=servers, sources=("hackernews",))
     assert {event.source for event in ran.of(Searched)} == {"hackernews"}
     assert {source.origin for source in ran.report.sources.values()} == {"mcp:hn"}
 
@@ -418,13 +377,9 @@ def e2(s: Scenes) -> None:
 
 
 def e3(s: Scenes) -> None:
-    questions = {
-        "zh": ("甲型发动机和乙型发动机有什么区别？", chinese),
-        "ko": ("알파 엔진과 베타 엔진은 어떻게 다른가요?", korean),
-    }
-    for language, (question, notes) in questions.items():
-        with s.playing(Player(sections={})):
-            ran: Ran = s.run(question, docs=[notes(s.folder / f"notes-{language}")])
+    with s.playing(Player(sections={})):
+        in_korean = s.run("알파 엔진과 베타 엔진은 어떻게 다른가요?", docs=[korean(s.folder / "notes-ko")])
+    for language, ran in (("zh", s.chinese), ("ko", in_korean)):
         assert ran.report.language == language
         assert detect(ran.report.report) == language
         assert ran.report.answered
@@ -434,14 +389,12 @@ def e3(s: Scenes) -> None:
 def e4(s: Scenes) -> None:
     named = {"arxiv", "huggingface_papers", "huggingface_blog", "github", "hackernews", "pubmed", "clinicaltrials"}
     general = {"arxiv", "github", "pubmed"}
-    for question in SEEDS:
-        auto = {"strategy": "auto"} if not s.has_model else {}
-        with s.playing():
+    auto = {"strategy": "auto"} if not s.has_model else {}
+    with s.playing():
+        for question in SEEDS:
             chosen = set(settle(Settings(**{**s.model, **auto}), [], question).sources)
-        assert chosen >= (named if s.has_model else general), question
-    both = ("arxiv", "huggingface_papers")
-    ran, _ = ask_places(s, *both)
-    assert _heard(ran) == set(both)
+            assert chosen >= (named if s.has_model else general), question
+    assert {"arxiv", "huggingface_papers"} <= _heard(ask_places(s, *PAPERS)[0])
     if s.has_model:  # the places by name and purpose, and the one that is named is the one that is asked
 
         class Chooser(Player):

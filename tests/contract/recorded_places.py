@@ -1,6 +1,5 @@
 """Runs that ask the places of row E1 over real HTTP, each of which answers as its service was recorded to answer."""
 
-import asyncio
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -9,12 +8,10 @@ from typing import Any
 
 import pytest
 
-from deep_research.assembly.environment import RunEnvironment
 from deep_research.fetch.web import Web, WebOptions
-from deep_research.runs.research_run import resume_run
 from deep_research.sources import api_sources
 from tests.contract.scenes import Player, Scenes
-from tests.runs.running import Ran, begin
+from tests.runs.running import Ran
 from tests.sources.answers import bodies, options_of, secret
 from tests.support import web_answers
 from tests.support.clock import FakeClock
@@ -70,26 +67,17 @@ def _article_or(listing: WebAnswer) -> web_answers.Handler:
 
 
 @cache
-def ask_places(s: Scenes, *names: str, **settings: Any) -> tuple[Ran, set[tuple[str, str]]]:
+def ask_places(s: Scenes, *names: str) -> tuple[Ran, set[tuple[str, str]]]:
     """Do a whole run that searches these places and nothing else; return it with the hosts and paths that were asked."""
     options: dict[str, Any] = {name: {**options_of(name), "base_url": f"http://{host_of(name)}"} for name in names}
     player = Player(sections={QUESTION: ["sparse retrieval"]})
     with pytest.MonkeyPatch.context() as patch, recorded_web(names) as web:
         for variable in {variable for name in names for variable in api_sources()[name].variables()}:
             patch.setenv(variable, secret(variable))
+
+        def make_web(made: WebOptions) -> Web:
+            return Web(made, resolver=web.dns, dial=web.dial, clock=FakeClock())
+
         with s.playing(player):
-            return _asked(s, web, names, settings | {"source_options": options})
-
-
-def _asked(
-    s: Scenes, web: FakeWeb, names: tuple[str, ...], settings: dict[str, Any]
-) -> tuple[Ran, set[tuple[str, str]]]:
-    home = s.folder / f"places-{'-'.join(names)}"[:80]
-    ran = begin(QUESTION, home=home, **{**s.model, "sources": names, **settings})
-
-    def make_web(made: WebOptions) -> Web:
-        return Web(made, resolver=web.dns, dial=web.dial, clock=FakeClock())
-
-    environment = RunEnvironment(home, listener=ran.events.append, make_web=make_web)
-    ran.finished = asyncio.run(resume_run(ran.folder, environment))
-    return ran, {(request.host, request.path) for request in web.requests}
+            ran = s.run(QUESTION, docs=[], sources=names, source_options=options, make_web=make_web)
+        return ran, {(request.host, request.path) for request in web.requests}

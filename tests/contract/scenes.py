@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from deep_research.assembly.environment import Answer, RunEnvironment
+from deep_research.assembly.environment import Answer, MakeWeb, RunEnvironment
 from deep_research.data import Asked, Decision, Message
 from deep_research.errors import ResearchError
 from deep_research.graph.run_graph import open_checkpoints
@@ -22,7 +22,7 @@ from deep_research.settings import Settings
 from deep_research.templates import TemplateFile
 from tests.graph.harness import Shelf
 from tests.intake.harness import Judgement, decided, question_of
-from tests.model.harness import served
+from tests.model.harness import chinese, served
 from tests.runs.running import Ran, begin, engines
 from tests.support.scripted_provider import ScriptedProvider
 from tests.support.scripted_replies import Reply, Request
@@ -37,10 +37,11 @@ KINDS = "Which kinds of engines are there, and how do they differ?"
 COMPARE = "Compare the Alpha engine, the Beta engine and the Gamma engine in a table."
 ENGINES = ("Alpha engine", "Beta engine", "Gamma engine")
 PLAN = {name: [f"{name} speed weight", f"{name} used for"] for name in ENGINES}
+BRIEF = "I want the engines compared for a small boat of mine; the price is open; I prefer the makers' own pages."
 
 
 class Player(ScriptedResearcher):
-    """A scripted researcher that judges messages as told, and writes a table where one is wanted."""
+    """A scripted researcher that judges messages as told, plans by `BRIEF`, and writes a table where one is wanted."""
 
     def __init__(self, judgements: dict[str, Judgement] | None = None, **more: Any) -> None:
         super().__init__(**{"sections": PLAN, "sentences": 4, **more})
@@ -55,6 +56,9 @@ class Player(ScriptedResearcher):
             known = {"goal": "Know the engines", "research_focus": ["speed", "weight", "use"], "unknown_terms": []}
             return {**super()._decide(request), **known, "assumptions": []}
         return {"assumptions": [], "missing_info": "", "options": [], "unknown_terms": [], **told}
+
+    def _plan(self, request: Request) -> dict[str, Any]:
+        return {**super()._plan(request), "brief": BRIEF}
 
     def _write(self, request: Request) -> Reply:
         reply = super()._write(request)
@@ -79,10 +83,13 @@ class Scenes:
     def __init__(self, reasoner: str, folder: Path, patch: pytest.MonkeyPatch) -> None:
         self.reasoner = reasoner
         self.has_model = reasoner != "finder"
-        self.folder, self._patch, self._count = folder, patch, 0
+        self.folder, self._patch = folder, patch
+        self.home = folder / "runs"  # of all runs: the notes are indexed once
+        self._played: ScriptedProvider | None = None
+        self._requests: dict[str, list[Request]] = {}
         self.provider = _PROVIDER.get(reasoner, reasoner)
         folder.mkdir(parents=True, exist_ok=True)
-        patch.setenv("DEEP_RESEARCH_HOME", str(folder / "home"))
+        patch.setenv("DEEP_RESEARCH_HOME", str(self.home))
 
     @property
     def model(self) -> dict[str, Any]:
@@ -104,6 +111,7 @@ class Scenes:
             yield None
             return
         with served(self._patch, script or Player(), wire=self.provider, **server) as provider:
+            self._played = provider
             yield provider
 
     def run(
@@ -112,15 +120,21 @@ class Scenes:
         *,
         answer: Answer | None = None,
         places: Sequence[SearchPlace] | None = None,
+        make_web: MakeWeb | None = None,
         **settings: Any,
     ) -> Ran:
         """Do a whole run where a model plays already, or without one."""
-        self._count += 1
-        home = self.folder / f"home{self._count}"
         docs = settings.pop("docs", [self.docs] if places is None else [])
-        ran = begin(question, home=home, docs=docs, **{**self.model, **settings})
-        environment = RunEnvironment(home, listener=ran.events.append, answer=answer, places=places)
+        ran = begin(question, home=self.home, docs=docs, **{**self.model, **settings})
+        servers = Settings(mcp_servers=settings["mcp_servers"]).mcp_servers if "mcp_servers" in settings else None
+        return self.go_on(ran, answer=answer, places=places, make_web=make_web, mcp_servers=servers)
+
+    def go_on(self, ran: Ran, **given: Any) -> Ran:
+        """Do what is left of a run; `given` are parts of its environment."""
+        environment = RunEnvironment(self.home, listener=ran.events.append, **given)
         ran.finished = asyncio.run(resume_run(ran.folder, environment))
+        calls = self._played.calls if self._played else ()
+        self._requests[ran.folder.run_id] = [call.request for call in calls]
         return ran
 
     def decide(
@@ -147,7 +161,6 @@ class Scenes:
         """The default workflow on a comparison that wants a table."""
         with self.playing(Player(query_type="comparison", output_format="table")) as provider:
             ran = self.run(COMPARE)
-        self.calls = list(provider.calls) if provider else []
         self.duplicates = provider.duplicates if provider else 0
         return ran
 
@@ -189,6 +202,12 @@ class Scenes:
         with self.playing():
             return self.run("How fast is the Gamma engine?", workflow="quick")
 
+    @cached_property
+    def chinese(self) -> Ran:
+        """A question and notes in Chinese."""
+        with self.playing(Player(sections={})):
+            return self.run("甲型发动机和乙型发动机有什么区别？", docs=[chinese(self.folder / "notes-zh")])
+
     def state(self, ran: Ran) -> dict[str, Any]:
         """Return the last state of a run from its checkpoints."""
 
@@ -199,10 +218,9 @@ class Scenes:
 
         return asyncio.run(read())
 
-    def steps(self, step: str) -> list[Request]:
-        """Return the requests of the run `sections` for one step."""
-        _ = self.sections
-        return [call.request for call in self.calls if step_of(call.request) == step]
+    def steps(self, ran: Ran, step: str) -> list[Request]:
+        """Return the requests of a run for one step."""
+        return [request for request in self._requests[ran.folder.run_id] if step_of(request) == step]
 
 
 def answering(*answers: str) -> tuple[Answer, list[Asked]]:

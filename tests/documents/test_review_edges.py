@@ -52,8 +52,6 @@ def test_c1_what_does_not_suffice_goes_on_below_the_limit(
     ran = _ran(tmp_path, monkeypatch, {**BAD, **said}, workflow="loop", max_iterations=3)
     assert [event.sufficient for event in ran.of(Reviewed)] == [False, True]
     assert not [event.query for event in ran.of(Searched) if event.query in BAD["gaps"]], "a gap is no query"
-    (limited, *_) = _ran(tmp_path / "limit", monkeypatch, BAD, workflow="loop", max_iterations=1).of(Reviewed)
-    assert (limited.gaps, limited.reasoning) == (tuple(BAD["gaps"]), "A price.")
 
 
 def test_c1_a_researcher_who_is_told_gaps_alone_searches_in_its_own_words(
@@ -74,10 +72,8 @@ def test_c1_a_researcher_who_is_told_gaps_alone_searches_in_its_own_words(
     assert len(ran.of(Reviewed)) == 3
 
 
-@pytest.mark.parametrize("title", ["beta engine", "2. Beta engine"])
-def test_b7_a_section_is_known_in_other_case_and_with_a_number(
-    title: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_b7_a_section_is_known_in_other_case_and_with_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    title = "2. beta engine"
     said = {**BAD, "section_coverage": [_row(title, "Beta engine price")], "sections_to_retry": [title]}
     ran = _ran(tmp_path, monkeypatch, said)
     assert [e.section for e in ran.of(SectionStarted) if e.attempt > 1] == ["Beta engine"]
@@ -93,3 +89,5 @@ def test_b7_every_section_has_a_status_and_so_has_the_whole(
     )
     never = _ran(tmp_path / "never", monkeypatch, *[BAD] * 9, workflow=workflow, max_iterations=1)
     assert {row.section: row.status for row in never.report.reviews}[""] == "partial"
+    last = never.of(Reviewed)[-1]
+    assert (last.gaps, last.reasoning) == (tuple(BAD["gaps"]), "A price.")

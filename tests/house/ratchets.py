@@ -13,7 +13,7 @@ from pathlib import Path
 
 from vulture import Vulture
 
-from tests.house.sources import ROOT, python_files, within
+from tests.house.sources import ROOT, parsed, python_files, within
 
 FILE = Path(__file__).with_name("ratchets.toml")
 PACKAGES = sorted((ROOT / "packages").glob("*/src/*"))
@@ -57,18 +57,10 @@ def lines() -> Counter[str]:
 def _ruff() -> list[tuple[str, Path]]:
     """The rule and the file of each docstring that does not begin with a verb, and each long list of parameters."""
     rules = ["--select", "D401,PLR0913", "--config", f"lint.pylint.max-args={MAX_PARAMETERS}", "--isolated"]
-    command = [
-        sys.executable,
-        "-m",
-        "ruff",
-        "check",
-        *rules,
-        "--exit-zero",
-        "--output-format",
-        "json",
-        *map(str, PACKAGES),
-    ]
-    found = json.loads(subprocess.run(command, capture_output=True, check=True, timeout=60).stdout)
+    command = [sys.executable, "-m", "ruff", "check", *rules, "--exit-zero", "--output-format", "json"]
+    found = json.loads(
+        subprocess.run([*command, *map(str, PACKAGES)], capture_output=True, check=True, timeout=60).stdout
+    )
     return [(entry["code"], Path(entry["filename"])) for entry in found]
 
 
@@ -93,7 +85,7 @@ def private_imports() -> Counter[str]:
     found: Counter[str] = Counter()
     for path in python_files("packages"):
         own = ".".join(path.relative_to(ROOT / "packages").parts[2:-1])
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in ast.walk(parsed(path)):
             module = node.module if isinstance(node, ast.ImportFrom) and node.module else ""
             folder, _, private = module.partition("._")
             if private and module.startswith(("deep_research", "claimcheck")) and not own.startswith(folder):

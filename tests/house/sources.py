@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -21,6 +22,12 @@ def within(path: Path) -> tuple[str, ...]:
     return tuple(rest) if package == "deep_research" else (package, *rest)
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """Return a file as Python reads it."""
+    return ast.parse(path.read_text("utf-8"))
+
+
 def oversized() -> dict[str, int]:
     """Files and functions beyond the limits, with their lines; a function is named `path::Class.name`."""
     found: dict[str, int] = {}
@@ -28,7 +35,7 @@ def oversized() -> dict[str, int]:
         text, name = path.read_text("utf-8"), path.relative_to(ROOT).as_posix()
         if (lines := text.count("\n")) > MAX_FILE_LINES:
             found[name] = lines
-        for function, lines in _bodies(ast.parse(text)):
+        for function, lines in _bodies(parsed(path)):
             if lines > MAX_BODY_LINES:
                 found[f"{name}::{function}"] = lines
     return found
@@ -52,7 +59,7 @@ def readers_of_the_environment() -> set[str]:
     """Files of the package that touch os.environ or os.getenv, in whatever spelling."""
     found: set[str] = set()
     for path in python_files("packages"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in ast.walk(parsed(path)):
             names = (
                 {alias.name for alias in node.names}
                 if isinstance(node, ast.ImportFrom) and node.module == "os"

@@ -17,6 +17,8 @@ def literals(path: Path) -> list[str]:
     """Return the literals of a file that hold Chinese, Japanese or Korean signs as they are written; ranges of signs
     are written with escapes, and docstrings explain."""
     source = path.read_bytes()
+    if not _CJK.search(source.decode("utf-8")):
+        return []
     explained = {
         (line, node.col_offset)
         for node in ast.walk(ast.parse(source))
