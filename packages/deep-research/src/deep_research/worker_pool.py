@@ -99,7 +99,7 @@ class Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=bare_environment(),
+            env=bare_environment() | {"MALLOC_ARENA_MAX": "1"},  # else each thread reserves 64 MB of address space
         )
         self._lines: queue.Queue[bytes] = queue.Queue(_ANSWERS_AHEAD)
         self._listener = threading.Thread(target=self._listen, daemon=True)
