@@ -63,8 +63,8 @@ def test_a_source_below_a_table_belongs_to_all_of_its_rows() -> None:
 
 
 def test_a_source_below_a_list_or_behind_a_paragraphs_last_stop_belongs_to_all_of_it() -> None:
-    text = f"- Coal fell.\n- Wind grew.\n(Source: {A})\n\nOil fell. Gas grew. [1]\n\nSun rose. Rain fell [1].\n\n## Sources\n[1] {B}"
-    assert [urls for _text, urls in _cited(read_report(text))] == [(A,), (A,), (B,), (B,), (), (B,)]
+    text = f"- Coal fell.\n- Wind grew.\n(Source: {A})\n\nOil fell. Gas grew. [1]\n\nSun rose. Rain fell [1].\n\n- Ice melted. Snow fell. [1]\n- Fog came.\n\n## Sources\n[1] {B}"
+    assert [urls for _text, urls in _cited(read_report(text))] == [(A,), (A,), (B,), (B,), (), (B,), (B,), (B,), ()]
 
 
 def test_a_number_in_brackets_behind_a_sign_of_code_is_no_citation() -> None:

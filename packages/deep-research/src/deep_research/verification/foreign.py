@@ -128,7 +128,7 @@ class ForeignReport(NamedTuple):
         """Return the statements of the report; `passages` are keys of references.
 
         A citation in a line of its own belongs to what stands above it, as far as that cites nothing itself; one behind
-        the last stop of a paragraph that has no other to the whole paragraph.
+        the last stop of a paragraph or list item that has no other to all of it.
         """
         found = [s for s in split_statements(self.text, self.citations) if not is_within(self.apart, s.start)]
         starts, given = [statement.start for statement in found], -1
@@ -136,28 +136,36 @@ class ForeignReport(NamedTuple):
             last = bisect_right(starts, citation.start) - 1
             if last < 0 or is_within(self.apart, citation.start):
                 continue
-            if citation.start < found[last].end and not self._is_of_more(citation, found, last):
+            if self._is_alone(citation, found[last]):
+                above = _above(found, last, given)
+            elif self._ends_block(citation, found[last]):
+                above = _before(found, last)
+            else:
                 continue
-            for place in _above(found, last, given):
+            for place in above:
                 found[place] = found[place]._replace(passages=citation.ids)
             given = last  # what stands above has the sources of that line, and is not looked through again
         return found
 
-    def _is_of_more(self, citation: Citation, statements: Sequence[Statement], last: int) -> bool:
-        """Tell whether a citation at a statement's end is of more: in a line of its own, or behind a paragraph's last stop."""
-        block = statements[last].block
+    def _is_alone(self, citation: Citation, last: Statement) -> bool:
+        """Tell whether a citation stands in a line of its own below its last statement."""
         before = self.text[self.text.rfind("\n", 0, citation.start) + 1 : citation.start]
-        if citation.kept or self.text[citation.end : block[1]].strip():
-            return False
-        if not before.strip():
-            return citation.start > block[0]
-        first = bisect_left(statements, block, hi=last, key=lambda one: one.block)
+        is_below = not before.strip() and citation.start > last.block[0]
+        return citation.start >= last.end or (is_below and self._is_last(citation, last))
+
+    def _ends_block(self, citation: Citation, last: Statement) -> bool:
+        """Tell whether a citation stands behind the last stop of a paragraph or list item."""
         is_behind_stop = _STOP_BEFORE.search(self.text, max(0, citation.start - 8), citation.start) is not None
-        return (
-            statements[last].kind == "sentence"
-            and is_behind_stop
-            and not any(one.passages for one in statements[first:last])
-        )
+        return is_behind_stop and last.kind != "row" and self._is_last(citation, last)
+
+    def _is_last(self, citation: Citation, last: Statement) -> bool:
+        return not citation.kept and not self.text[citation.end : last.block[1]].strip()
+
+
+def _before(statements: Sequence[Statement], last: int) -> Sequence[int]:
+    """Return the statements of a block before its last one, where none of them cites anything."""
+    first = bisect_left(statements, statements[last].block, hi=last, key=lambda one: one.block)
+    return () if any(one.passages for one in statements[first:last]) else range(first, last)
 
 
 def _above(statements: Sequence[Statement], last: int, given: int) -> Iterator[int]:
