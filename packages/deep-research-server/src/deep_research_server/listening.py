@@ -91,6 +91,7 @@ class BoundedConnection(H11Protocol):
         """See asyncio.Protocol."""
         self._disarm("stall")
         super().resume_writing()
+        self._go_on()
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP; what the application makes of the request goes nowhere, and into no log."""
@@ -103,7 +104,13 @@ class BoundedConnection(H11Protocol):
             self.cycle.message_event.set()
 
     def handle_events(self) -> None:
-        """Handle what has come, a part of it at a time; a complete head ends the waiting for it."""
+        """Handle what has come, a part of it at a time; a complete head ends the waiting for it.
+
+        Who takes nothing of its answers has no further one begun.
+        """
+        if self.flow.write_paused and self._is_idle:
+            self.flow.pause_reading()
+            return
         self.conn.left = _EVENTS_AT_ONCE
         super().handle_events()
         if not self._is_idle:

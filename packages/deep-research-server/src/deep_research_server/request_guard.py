@@ -29,6 +29,8 @@ COOKIE = "deep_research_token"
 _TOKEN_COOKIE = re.compile(rf"(?:^|;)\s?{COOKIE}=([\w.~-]{{1,300}})(?=;|\s|$)")
 PUBLIC = ("/", "/page/", "/healthz", "/readyz", "/openapi.json", "/api/v1/session", "/favicon.ico")
 """What is served without a token: the page itself, which holds no data, and what tells that the server is alive."""
+_ALIVE = ("/healthz", "/readyz")
+"""What no count of strangers keeps out: it is made of nothing."""
 _CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
@@ -145,13 +147,18 @@ class RequestGuard:
                     await self._app(scope, body.receive, answer.send)
             else:
                 answer.body = body = await self._read(scope, receive, owner, announced)
-                if is_stranger:  # only now, and by path: what does not come, or is not taken, keeps no other out
+                if (
+                    is_stranger and scope["path"] not in _ALIVE
+                ):  # only now, and by path: what does not come, or is not taken, keeps no other out
                     path = scope["path"] if scope["path"] in PUBLIC else "/page/"
                     answer.under_way.enter_context(self._strangers.one_of(path))
                 await self._app(scope, body.receive, answer.send)
             if body.refused and not answer.started:
                 raise body.refused
         except (Refusal, LimitReached) as refusal:
+            if answer.started and isinstance(refusal, Refusal):  # whose token was revoked
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+                return
             if answer.started:
                 raise
             answer.body = None

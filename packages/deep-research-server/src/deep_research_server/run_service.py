@@ -224,12 +224,12 @@ class RunService:
         await self._check_capacity(run.home)
         if self._stay(_key(run)):  # asked again: it goes on where it was
             await self.cancel(run)
-        if await asyncio.to_thread(self.is_active, run):
-            raise RunBusy(f"The run {run.id} is going on already.", run_id=run.id)
-        async with self._beginning[run.home]:
+        async with self._beginning[run.home]:  # what is refused must not have been written down
+            if await asyncio.to_thread(self.is_active, run):
+                raise RunBusy(f"The run {run.id} is going on already.", run_id=run.id)
             await self._check_room(run.home, runs=0)
             made = await asyncio.to_thread(lambda: run.note_follow_up(question, **settings))
-        await self._answer(run, made)
+            await self._answer(run, made)
         return made
 
     async def _answer(self, run: Run, made: FollowUp) -> None:
@@ -356,7 +356,9 @@ class QueuedRunService(RunService):
         """See `RunService.carry_out`: puts the run into the queue."""
         await self._check_capacity(run.home)
         self._stay(_key(run))
-        await asyncio.to_thread(run.enqueue, may_ask=True, answer=answer)
+        # No text of a database holds a NUL.
+        said = answer.replace("\0", "") if answer is not None else None
+        await asyncio.to_thread(run.enqueue, may_ask=True, answer=said)
         self.feeds.notify()
 
     async def _answer(self, run: Run, made: FollowUp) -> None:

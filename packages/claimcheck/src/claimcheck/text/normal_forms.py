@@ -8,8 +8,8 @@ from typing import Literal
 _MOST_MARKS = 30
 """Marks on one letter that are kept; the longest run in any language has three."""
 _LAST_MARK = 0x20000
-_HALF_WIDTH_MARKS = "\uff9e\uff9f"
-"""Marks once they are decomposed."""
+_BECOME_MARKS = "\u0f73\u0f75\u0f81\uff9e\uff9f"
+"""Marks once they are decomposed, of Tibetan and of half the width."""
 
 
 def normalized(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
@@ -23,4 +23,4 @@ def normalized(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
 @cache
 def _long_runs() -> re.Pattern[str]:
     marks = "".join(sign for sign in map(chr, range(0x300, _LAST_MARK)) if unicodedata.combining(sign))
-    return re.compile(f"([{marks}{_HALF_WIDTH_MARKS}]{{{_MOST_MARKS}}})[{marks}{_HALF_WIDTH_MARKS}]+")
+    return re.compile(f"([{marks}{_BECOME_MARKS}]{{{_MOST_MARKS}}})[{marks}{_BECOME_MARKS}]+")

@@ -230,7 +230,7 @@ def in_form() -> Iterator[None]:
     """Turn what reading an answer of the wrong form raises into WireFailure: JSON, but not of the vendor's shape."""
     try:
         yield
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise WireFailure("garbled", status=200, body=f"{type(error).__name__}: {error}"[:200]) from error
 
 

@@ -6,7 +6,7 @@ api.jina.ai/redoc (rerank), docs.cohere.com/reference/rerank.
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from math import sqrt
+from math import isfinite, sqrt
 from typing import Any
 
 from deep_research.data import Ranking, Usage
@@ -53,7 +53,10 @@ class WireRanker:
         try:
             answer = (await self._wire.post(path, body, most=_BYTES_OF_A_TEXT * (len(texts) + 1))).data
             with in_form():
-                return Ranking(scores=_scores(answer, self._form, len(texts)), usage=_usage(answer))
+                scores = _scores(answer, self._form, len(texts))
+                if not all(map(isfinite, scores)):
+                    raise ValueError("a score is no number")
+                return Ranking(scores=scores, usage=_usage(answer))
         except WireFailure as failure:
             raise translate(failure, self._about) from failure
 

@@ -50,6 +50,8 @@ _BATCH_CLAIMS, _BATCH_TOKENS = 40, 12_000
 """How many statements one call judges, and how long their passages may be together."""
 _QUOTED, _MOST_TOLD, _MOST_REASON = 2_000, 20, 300
 """Characters of a statement in each of its problems, problems that code tells of one, characters of why none was read."""
+_MOST_SURE = 2_000
+"""Problems that are listed of a report that nobody judges."""
 _OF_SOURCE = 3
 """Passages against which a statement is held that cites a source as a whole."""
 _WIDER, _ROUNDS = 6, 2
@@ -218,7 +220,9 @@ async def judge_claims(
     finally:
         stopped.set()  # a thread is not ended from outside
     if not is_judged:
-        return Findings(problems=tuple(sure))
+        if (more := len(sure) - _MOST_SURE) > 0:
+            ctx.report_gap(gap_of("report", "problems_left", count=str(more), limit=str(_MOST_SURE)))
+        return Findings(problems=tuple(sure[:_MOST_SURE]))
     batches = await asyncio.to_thread(lambda: list(_batches([c for c in claims if c.passages], ctx.library)))
     rows = await side_by_side(_judged(ctx, batch, told, question, stand) for batch in batches)
     problems = [p for row in rows for p in row.problems]

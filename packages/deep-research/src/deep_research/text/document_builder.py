@@ -13,7 +13,7 @@ _ATTRIBUTES = re.compile(r"[ \t]{0,9}\{[#.:][^{}\n]{0,80}\}$")
 """An anchor or class behind a heading in extended Markdown (Pandoc, kramdown, VitePress)."""
 _MAX_INDENT = 10  # more would no longer read as a list item
 _MAX_HEADING_CHARS, LONGEST_TITLE = 300, 1_000
-_MOST_HEADINGS = 20_000
+_MOST_HEADINGS = _MOST_PAGES = 20_000
 """Of a document, that are told apart."""
 MOST_PARTS = 20_000
 """Documents that are told apart in one file."""
@@ -25,6 +25,15 @@ LINK_END = "\U0010fffd"
 """The sign behind the words of a link; before them stands that of its address, from `FIRST_SIGN` on (`link_start`)."""
 FIRST_SIGN, _MOST_ADDRESSES, _MOST_LINKED = "\U000f0000", 5_000, 2_000_000
 """Addresses that are told apart, and characters of those of all links: each carries its own, whatever it links."""
+
+
+_MOST_AUTHORS, _LONGEST_NAME = 200, 200
+
+
+def _named(authors: Sequence[str]) -> tuple[str, ...]:
+    """Return the first authors, each once and in one line."""
+    names = dict.fromkeys(fold(author[:_LONGEST_NAME]) for author in authors[:_MOST_AUTHORS])
+    return tuple(filter(None, names))
 
 
 class DocumentBuilder:
@@ -112,7 +121,7 @@ class DocumentBuilder:
 
     def part(self, title: str, *, published: str | None, media_type: str, authors: Sequence[str] = ()) -> None:
         """Say that the next block begins a document of its own."""
-        named = tuple(filter(None, map(fold, authors)))
+        named = _named(authors)
         self._part = PartStart(
             start=0, title=fold(title)[:LONGEST_TITLE], media_type=media_type, published=published, authors=named
         )
@@ -168,7 +177,7 @@ class DocumentBuilder:
             title=fold(title[: 10 * LONGEST_TITLE])[:LONGEST_TITLE],
             media_type=media_type,
             published=published,
-            authors=tuple(dict.fromkeys(name for author in authors if (name := fold(author)))),
+            authors=_named(authors),
             headings=tuple(self._headings),
             pages=tuple(self._pages),
             links=tuple(self._links),
@@ -187,7 +196,8 @@ class DocumentBuilder:
             self._length += len(separator)
         start = self._length
         if self._page is not None:
-            self._pages.append(PageStart(start=start, number=self._page))
+            if len(self._pages) < _MOST_PAGES:
+                self._pages.append(PageStart(start=start, number=self._page))
             self._page = None
         if self._part is not None:
             self._documents.append(self._part.model_copy(update={"start": start}))
