@@ -191,8 +191,5 @@ def _trimmed(text: str, start: int, end: int, kind: BlockKind) -> Iterator[Sente
 
 def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
     """Return a stretch of a text without the white space at its ends."""
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return start, end
+    begins = text[start:end].lstrip()
+    return end - len(begins), end - len(begins) + len(begins.rstrip())
