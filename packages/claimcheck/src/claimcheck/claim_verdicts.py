@@ -184,7 +184,7 @@ def _measured(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdi
     if is_cjk(own) != is_cjk(other) or (is_cjk(own) and own != other):  # in other scripts no words can be shared
         return _across_languages(claim, lines)
     measured = support(_without_known(claim, whole, about), lines, title=about)
-    if measured.conflict:
+    if measured.opposing is not None:
         line = lines[measured.opposing]
         kind = "contradicted" if same_statement(claim, [], [line]) else "unverified"
         return Verdict.of(kind, "opposite", sentence=_short(line))

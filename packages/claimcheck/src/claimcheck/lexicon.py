@@ -19,8 +19,8 @@ _FOLDER = files("claimcheck").joinpath("lexicon_data")
 def languages() -> tuple[str, ...]:
     """Return the codes of the languages that have a lexicon, English first."""
     found = (file.name for file in _FOLDER.iterdir())
-    codes = sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml"))
-    return tuple(sorted(codes, key=lambda code: code != "en"))
+    codes = (name.removesuffix(".toml") for name in found if name.endswith(".toml"))
+    return tuple(sorted(codes, key=lambda code: (code != "en", code)))
 
 
 @cache

@@ -38,26 +38,22 @@ _DIRECTIONS = [tuple(_any_of_side(side) for side in zip(*pairs, strict=True)) fo
 _ANY_DIRECTION = _any_of_side([side for pairs in groups("opposites").values() for pair in pairs for side in pair])
 
 
-def conflict(claim: str, sentence: str) -> str:
-    """Return why `sentence` says the opposite of `claim` where both speak of the same thing, or "".
+def conflict(claim: str, sentence: str) -> bool:
+    """Return whether `sentence` says the opposite of `claim` where both speak of the same thing.
 
     Callers make sure that they do speak of the same thing; this only compares the signs: a term that
     is negated in one and plain in the other, or a word of direction against its opposite.
     """
     a, b = _signs_of(claim), _signs_of(sentence)
     agree = _agree_by_clause(a.text, b.text)
-    for one, other, which in ((a, b, "claim"), (b, a, "passage")):
+    for one, other in ((a, b), (b, a)):
         for terms in one.negated[:_MOST]:
             if not agree and terms and _has(other, terms[0]) and not other.hidden & set(terms):
-                return f"only the {which} negates “{terms[0]}”"
-        if other.denial and not one.negated:
-            return f"“{other.denial}” is said only in the {'passage' if which == 'claim' else 'claim'}"
-    if agree is False:
-        return "a clause of the claim has another sign than the clause most like it"
+                return True
+        if other.has_denial and not one.negated:
+            return True
     # A passage may negate something else beside; a claim that negates what the passage does not is its own.
-    if len(a.negated) > len(b.negated):
-        return "only the claim negates"
-    return _opposite_directions(a.text, b.text)
+    return agree is False or len(a.negated) > len(b.negated) or _has_opposite_direction(a.text, b.text)
 
 
 def _agree_by_clause(claim: str, sentence: str) -> bool | None:
@@ -101,7 +97,7 @@ class _Signs(NamedTuple):
     negated: list[list[str]]
     hidden: frozenset[str]
     terms: frozenset[str]
-    denial: str
+    has_denial: bool
 
 
 def _has(signs: _Signs, term: str) -> bool:
@@ -113,9 +109,9 @@ def _has(signs: _Signs, term: str) -> bool:
 def _signs_of(text: str) -> _Signs:
     """Return the signs of a text: a sentence of a passage is asked for once for each claim that cites it."""
     plain = normalise(text)
-    found, denial = negated(plain), _DENIAL.search(plain)
+    found = negated(plain)
     hidden = frozenset(term for scope in found for term in scope)
-    return _Signs(plain, found, hidden, frozenset(content_terms(plain)), denial[0] if denial else "")
+    return _Signs(plain, found, hidden, frozenset(content_terms(plain)), _DENIAL.search(plain) is not None)
 
 
 def denied_elsewhere(claim: str, sentences: Sequence[str]) -> bool:
@@ -134,7 +130,7 @@ def denied_elsewhere(claim: str, sentences: Sequence[str]) -> bool:
         )
         if most < 2 or most < len(terms) * _SHARED or not alike:
             return False
-        if _DENIAL.search(nearest) or _opposite_directions(part, nearest):
+        if _DENIAL.search(nearest) or _has_opposite_direction(part, nearest):
             return False
         used.add(sentence)
     return len(used) > 1
@@ -151,13 +147,13 @@ def _clauses(text: str) -> list[str]:
     return [part for part in found if len(content_terms(part)) > 1]
 
 
-def _opposite_directions(claim: str, sentence: str) -> str:
+def _has_opposite_direction(claim: str, sentence: str) -> bool:
     """Compare each clause of the claim with the clause of the sentence that shares most terms with it.
 
     Two flips cancel: "did not decrease" against "increased" is left to the support score.
     """
     if not _ANY_DIRECTION.search(sentence):
-        return ""
+        return False
     clauses = [(part, set(content_terms(part))) for part in _CLAUSE.split(sentence)]
     for part in _CLAUSE.split(claim):
         terms = set(content_terms(part))
@@ -174,8 +170,8 @@ def _opposite_directions(claim: str, sentence: str) -> str:
                 before = set(content_terms(part[: said.start()]))
                 # "A is slower than B" says what "B is faster than A" says.
                 if not before or not before <= set(content_terms(nearest[against.end() :])):
-                    return f"“{said[0]}” against “{against[0]}”"
-    return ""
+                    return True
+    return False
 
 
 def negated(text: str) -> list[list[str]]:

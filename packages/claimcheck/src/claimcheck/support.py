@@ -23,20 +23,19 @@ class Support(NamedTuple):
     """How far evidence supports a claim.
 
     `score` estimates that all of the claim is supported, 0–1; `best` are the indices of the sentences that support it,
-    best first; `covered` is the weighted share of the claim's terms in them; `conflict` says why a sentence states the
-    opposite, or "", and `opposing` is its index, -1 without one.
+    best first; `covered` is the weighted share of the claim's terms in them; `opposing` is the index of a sentence that
+    states the opposite, None without one.
     """
 
     score: float
     best: tuple[int, ...]
     covered: float
-    conflict: str = ""
-    opposing: int = -1
+    opposing: int | None = None
 
     @property
     def supported(self) -> bool:
         """Whether the score reaches the threshold and nothing states the opposite."""
-        return self.score >= SUPPORTED and not self.conflict
+        return self.score >= SUPPORTED and self.opposing is None
 
 
 SUPPORTED = 0.5
@@ -73,10 +72,10 @@ def support(claim: str, evidence: Sequence[str], *, title: str = "") -> Support:
     values = match.features()
     score = 1 / (1 + math.exp(-_SCORE_INTERCEPT - sum(weight * values[name] for name, weight in _SCORE.items())))
     alike = (i for i in match.best if match.coverage((i,)) >= _SAME_STATEMENT)
-    against, opposing = next(((why, i) for i in alike if (why := conflict(claim, evidence[i]))), ("", -1))
-    if against and denied_elsewhere(claim, evidence):
-        against, opposing = "", -1
-    return Support(score, match.best, values["covered_by_best"], against, opposing)
+    opposing = next((i for i in alike if conflict(claim, evidence[i])), None)
+    if opposing is not None and denied_elsewhere(claim, evidence):
+        opposing = None
+    return Support(score, match.best, values["covered_by_best"], opposing)
 
 
 class Match:
@@ -164,23 +163,17 @@ def _pairs(terms: Sequence[str], reach: int) -> set[tuple[str, str]]:
     return {pair for step in range(1, reach + 1) for pair in zip(terms, terms[step:], strict=False)}
 
 
-class _Evidence(NamedTuple):
-    """The terms of sentences: in order, as sets, in how many of them each stands, and the weight by that number."""
-
-    terms: list[tuple[str, ...]]
-    sets: list[frozenset[str]]
-    df: Counter[str]
-    idf: list[float]
-
-
 @lru_cache(maxsize=256)
-def _read(evidence: tuple[str, ...]) -> _Evidence:
-    """Return the terms of a passage's sentences, which are asked for several times for each claim that cites it."""
+def _read(
+    evidence: tuple[str, ...],
+) -> tuple[list[tuple[str, ...]], list[frozenset[str]], Counter[str], list[float]]:
+    """Return the terms of a passage's sentences, which are asked for several times for each claim that cites it: in order,
+    as sets, in how many of them each stands, and the weight by that number."""
     terms = [tuple(content_terms(sentence)) for sentence in evidence]
     sets = [frozenset(each) for each in terms]
     count = len(evidence) + _BACKGROUND
     idf = [math.log(1 + (count - df + 0.5) / (df + 0.5)) for df in range(len(evidence) + 1)]
-    return _Evidence(terms, sets, Counter(t for ts in sets for t in ts), idf)
+    return terms, sets, Counter(t for ts in sets for t in ts), idf
 
 
 @lru_cache(maxsize=2048)

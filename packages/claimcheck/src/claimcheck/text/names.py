@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
+from itertools import groupby
 from typing import NamedTuple
 
 from claimcheck.language import CJK, detect
@@ -153,19 +154,14 @@ def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> l
     if not run or len(run[0][0]) == 1 == len(run):
         return []
     found: list[Name] = []
-    plain: list[re.Match[str]] = []
-    for word in run:
-        if _is_identifier(word[0]):
-            if plain and (name := _plain(text, plain)):
-                found.append(name)
-            plain = []
+    for are_identifiers, group in groupby(run, key=lambda word: _is_identifier(word[0])):
+        if not are_identifiers:
+            found += filter(None, [_plain(text, list(group))])
+            continue
+        for word in group:
             number = _CODE_NUMBER.match(text, word.end())
             end = number.end() if number else word.end()
             found.append(Name(_singular(word[0]) + text[word.end() : end], word.start(), end, True))
-        else:
-            plain.append(word)
-    if plain and (name := _plain(text, plain)):
-        found.append(name)
     return [n for n in found if n.strict or capitals_are_names]
 
 

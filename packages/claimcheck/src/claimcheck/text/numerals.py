@@ -58,14 +58,10 @@ _ORDINAL = compile_on_use(
 def _han(match: re.Match[str], text: str) -> Quantity | None:
     if match["pct"]:
         return Quantity(_han_value(match["pct"]), "%", match.start(), match.end())
+    unit, end = unit_at(text, match.end())
     if match["decimal"]:
-        unit, end = unit_at(text, match.end())
-        return Quantity(
-            _han_value(match["decimal"]) * (_positional(match["scale"], _HAN_DIGITS) if match["scale"] else 1),
-            unit,
-            match.start(),
-            end,
-        )
+        scale = _positional(match["scale"], _HAN_DIGITS) if match["scale"] else 1
+        return Quantity(_han_value(match["decimal"]) * scale, unit, match.start(), end)
     numeral = match["run"] or match["single"]
     no_number = numeral in _HAN_IDIOMS or not set(numeral) & {*_TENS, *_MYRIADS} or not _is_well_formed(numeral)
     if match["run"] and no_number:
@@ -74,7 +70,6 @@ def _han(match: re.Match[str], text: str) -> Quantity | None:
             value = Decimal("".join(str(_HAN_DIGITS[c]) for c in numeral))
             return Quantity(value, "year", match.start(), match.end() + 1)
         return None
-    unit, end = unit_at(text, match.end())
     return Quantity(_han_value(numeral), unit, match.start(), end)
 
 

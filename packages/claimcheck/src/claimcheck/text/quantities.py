@@ -211,24 +211,15 @@ def _composite(tail: str) -> Iterator[Decimal]:
 
 
 def _is_year(match: re.Match[str], text: str) -> bool:
-    digits = match["digits"]
-    plain = (
-        len(digits) == 4
-        and digits.isdigit()
-        and not (match["scale"] or match["suffix"] or match["han"] or match["sign"])
-    )
-    return plain and 1000 <= int(digits) <= 2199
+    is_bare = not (match["scale"] or match["suffix"] or match["han"] or match["sign"])
+    return is_bare and re.fullmatch(r"1\d{3}|2[01]\d\d", match["digits"], re.ASCII) is not None
 
 
 def _fraction(match: re.Match[str], text: str) -> Quantity | None:
     if int(match["d"]) == 0:
         return None
-    return Quantity(
-        (Decimal(match["n"]) / Decimal(match["d"])).quantize(Decimal("0.000001")),
-        "fraction",
-        match.start(),
-        match.end(),
-    )
+    value = (Decimal(match["n"]) / Decimal(match["d"])).quantize(Decimal("0.000001"))
+    return Quantity(value, "fraction", match.start(), match.end())
 
 
 _NOUN_BEHIND = re.compile(r" [^\W\d_]")

@@ -17,19 +17,11 @@ BlockKind = Literal["prose", "heading", "item", "table", "code"]
 
 
 class Block(NamedTuple):
-    """A stretch of one kind: a paragraph, a heading line, a list item, a table or fenced code."""
+    """A stretch of one kind: a paragraph, a heading line, a list item, a table or fenced code; or a part of one."""
 
     kind: BlockKind
     start: int
     end: int
-
-
-class Sentence(NamedTuple):
-    """One sentence: `text[start:end]`, without surrounding white space or list marker."""
-
-    start: int
-    end: int
-    kind: BlockKind
 
 
 FRONT_MATTER = re.compile(r"\A---\n(?:(?:[A-Za-z][\w -]*[:=]|-?[ \t])[^\n]*\n)+?---(?:\s+|\Z)")
@@ -117,9 +109,12 @@ def _kind_of(line: str, previous: BlockKind | None) -> BlockKind | None:
     return "item" if previous == "item" else "prose"
 
 
-def sentences(text: str) -> list[Sentence]:
-    """Return the sentences of prose and list items in order; headings, tables and code are not prose."""
-    found: list[Sentence] = []
+def sentences(text: str) -> list[Block]:
+    """Return the sentences of prose and list items in order, without surrounding white space or list marker.
+
+    Headings, tables and code are not prose.
+    """
+    found: list[Block] = []
     for block in blocks(text):
         if block.kind in ("prose", "item"):
             found.extend(_split(text, block))
@@ -131,7 +126,7 @@ _NUMBER_OF_STEP = re.compile(r"\s*(?:\*\*|__)\d{1,2}\.")
 _LONGEST_STEP = 60
 
 
-def _split(text: str, block: Block) -> Iterator[Sentence]:
+def _split(text: str, block: Block) -> Iterator[Block]:
     start = block.start
     if block.kind == "item" and (marker := ITEM_MARKER.match(text, block.start, block.end)):
         start = marker.end()
@@ -147,9 +142,9 @@ def _split(text: str, block: Block) -> Iterator[Sentence]:
             end = match.end()
             if text.startswith("**", end) and text.count("**", start, end) % 2:
                 end += 2  # the bold type ends with its sentence
-            yield from _trimmed(text, start, end, block.kind)
+            yield from trimmed(text, block.kind, start, end)
             start = end
-    yield from _trimmed(text, start, block.end, block.kind)
+    yield from trimmed(text, block.kind, start, block.end)
 
 
 def _ends_sentence(text: str, match: re.Match[str], block_end: int) -> bool:
@@ -183,16 +178,14 @@ def _is_ordinal(text: str, end: int) -> bool:
     return noun[1] in _MONTHS or (number["in_phrase"] is not None and noun[1].lower() not in _NO_NOUN)
 
 
-def _trimmed(text: str, start: int, end: int, kind: BlockKind) -> Iterator[Sentence]:
+def trimmed(text: str, kind: BlockKind, start: int, end: int) -> Iterator[Block]:
+    """Yield a stretch of a text without the white space at its ends; nothing where it has nothing else."""
     start, end = trim_span(text, start, end)
     if end > start:
-        yield Sentence(start, end, kind)
+        yield Block(kind, start, end)
 
 
 def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
     """Return a stretch of a text without the white space at its ends."""
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return start, end
+    begins = text[start:end].lstrip()
+    return end - len(begins), end - len(begins) + len(begins.rstrip())

@@ -167,19 +167,16 @@ def _plain(text: str) -> str:
 
 
 def _split(plain: str, *, questions: bool) -> list[str]:
-    if plain.isascii():
-        return _ASCII_TOKEN.findall(plain)
     if not questions and _CJK_CHAR.search(plain):
         plain = _QUESTION_WORDS.sub(" ", plain)
     return _TOKEN.findall(plain)
 
 
-def _run_terms(run: str, *, stop_words: bool = True) -> Sequence[str]:
-    if not run.isascii():
-        if _GRAM.match(run):
-            return _bigrams(run)
-        if _HANGUL.match(run):
-            return _bigrams(without_particle(run))
+def _run_terms(run: str, *, stop_words: bool) -> Sequence[str]:
+    if _GRAM.match(run):
+        return _bigrams(run)
+    if _HANGUL.match(run):
+        return _bigrams(without_particle(run))
     every, content = _word_terms(run[:_LONGEST])
     return every if stop_words else content
 

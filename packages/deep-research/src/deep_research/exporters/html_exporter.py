@@ -16,7 +16,7 @@ from deep_research.data import Claim, Edit, ExportInput, PassageContext, Problem
 from deep_research.exporters.reference_formats import web_address
 from deep_research.i18n.catalog import explain, phrase
 from deep_research.report import blocks
-from deep_research.report.document import read_document
+from deep_research.report.document import cites_of, read_document
 from deep_research.verification.citations import citations
 
 _LINK_RULES = 'rel="noopener noreferrer nofollow" referrerpolicy="no-referrer"'
@@ -285,12 +285,8 @@ class _Page:
 
     def _cites_of(self, keys: Sequence[str]) -> str:
         """Return a citation for each source of these passages."""
-        passages = self._report.passages
-        by_number: dict[int, tuple[str, ...]] = {}
-        for key in keys:
-            if key in passages and (number := self._numbers.get(passages[key].source)) is not None:
-                by_number[number] = (*by_number.get(number, ()), key)
-        return "".join(self._cite(blocks.Cite(number, found)) for number, found in sorted(by_number.items()))
+        cites = cites_of(keys, self._report, self._numbers)
+        return "".join(map(self._cite, sorted(cites, key=lambda cite: cite.number)))
 
     def _linked(self, text: str) -> str:
         """Return a text of the verifier or writer, who cite passages, with its citations as those of the report."""

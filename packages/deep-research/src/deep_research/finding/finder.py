@@ -10,7 +10,7 @@ from typing import NamedTuple
 from claimcheck.language import detect, is_cjk
 from claimcheck.lexicon import words as words_of
 from deep_research.data import Passage, PassageHit
-from deep_research.finding.places import PartPlaces, Place, Stretch
+from deep_research.finding.places import PartPlaces, Place, Stretch, shown_passages
 from deep_research.finding.question import Part
 from deep_research.finding.ranking import Best, Candidate, best_unit, judge_passage, kind_wanted
 from deep_research.finding.stretches import make_place, make_stretch
@@ -262,11 +262,6 @@ def _together(part: Part, named: Sequence[Word], texts: Iterable[str | None]) ->
 
 def is_foreign(parts: Sequence[PartPlaces], language: str, library: Library) -> bool:
     """Return whether most passages shown are in another language; for Chinese and its like their own signs alone tell."""
-    pieces = (piece for part in parts for stretch in part.stretches for piece in stretch.pieces)
-    keys = [
-        *(key for piece in pieces for key in piece.passages),
-        *(one.passage for part in parts for one in part.places),
-    ]
-    shown = [passage.text for key in dict.fromkeys(keys) if (passage := library.passage(key)) is not None]
+    shown = [passage.text for key in shown_passages(parts) if (passage := library.passage(key)) is not None]
     default, said = ("", ["".join(CJK_SIGN.findall(text)) for text in shown]) if is_cjk(language) else (language, shown)
     return 2 * sum(detect(text, default=default) != language for text in said) > len(shown)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from claimcheck.text.sentences import blocks
 from deep_research.data import Passage
-from deep_research.finding.places import PartPlaces, Piece, Place, Stretch
+from deep_research.finding.places import PartPlaces, Piece, Place, Stretch, shown_passages
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library
 from deep_research.text.inert_markdown import keep_literal
@@ -127,14 +127,9 @@ def _listed(places: Iterable[Place], language: str) -> str:
 
 def _by_document(parts: Sequence[PartPlaces], library: Library) -> Iterator[str]:
     """Yield a line for each document with the passages shown of it, in the order in which it was first shown."""
-    found: dict[str, dict[str, None]] = {}
-    for part in parts:
-        for stretch in part.stretches:
-            found.setdefault(stretch.source, {}).update(
-                dict.fromkeys(key for piece in stretch.pieces for key in piece.passages)
-            )
-    for place in (place for part in parts for place in part.places):
-        found.setdefault(place.source, {})[place.passage] = None
+    found: dict[str, list[str]] = {}
+    for passage, source in shown_passages(parts).items():
+        found.setdefault(source, []).append(passage)
     for key, passages in found.items():
         source = library.source(key)
         if source is not None:

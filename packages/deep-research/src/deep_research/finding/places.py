@@ -1,5 +1,7 @@
 """What the finder returns: for each part of a question the best stretch, other places, and which words stand nowhere."""
 
+from collections.abc import Sequence
+
 from deep_research.data.noun import Noun
 
 
@@ -63,3 +65,10 @@ class PartPlaces(Noun):
     ordering: tuple[str, ...] = ()
     stretches: tuple[Stretch, ...] = ()
     places: tuple[Place, ...] = ()
+
+
+def shown_passages(parts: Sequence[PartPlaces]) -> dict[str, str]:
+    """Return the sources of the passages that are shown, by id: those of the best stretches, then those of other places."""
+    stretches = [stretch for part in parts for stretch in part.stretches]
+    found = {key: stretch.source for stretch in stretches for piece in stretch.pieces for key in piece.passages}
+    return found | {place.passage: place.source for part in parts for place in part.places}

@@ -41,7 +41,7 @@ class Unit(NamedTuple):
 
 
 class Section(NamedTuple):
-    """The units that stand around a passage under its heading; `first` and `last` are ordinals of passages."""
+    """The units that stand around a passage under its heading, and the passages that they lie in."""
 
     source: str
     text: str

@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
 from deep_research.conversation.replies import read_remark
-from deep_research.data import LIBRARY, Action, Decision, Question, Turn
+from deep_research.data import LIBRARY, Action, Decision, Turn
 from deep_research.events import Planned, StageStarted
 from deep_research.graph.final_report import final_report
 from deep_research.graph.graph_state import AgentState
@@ -22,38 +22,25 @@ from deep_research.steps import search
 
 
 async def understand(state: AgentState, runtime: Runtime[RunContext]) -> Command[str]:
-    """Put the question so that it names what it is about."""
-    ctx, asked = runtime.context, state["question"]
-    decision = await _decide(ctx, asked, state["understood"])
-    if decision.next_action == "CANNOT_DO":
-        return Command(goto=END, update={"decision": decision, "final_report": decision.reasoning})
-    text = decision.refined_question
-    assumed = decision.model_copy(update={"assumptions": (*state["assumptions"], *decision.assumptions)})
-    update = {"decision": assumed, **one_section(asked.language, text, subject=text)}
-    return Command(goto="recall", update=update)
-
-
-async def _decide(ctx: RunContext, question: Question, understood: str) -> Decision:
-    """Return the decision to answer `question`, put so that it is understandable without the conversation.
-
-    `understood` is how it was put so far. The reasoner reads the conversation.
-    """
-    language = question.language
-    remark = None if ctx.reasoner.reads_conversation else read_remark(question.text)
-    if remark is not None:
-        reason = phrase("remark_no_question", language)
-        return Decision(next_action="CANNOT_DO", confidence=1.0, goal=understood, reasoning=reason)
-    judged = await ctx.reasoner.decide(question.model_copy(update={"text": understood}), rounds=0)
+    """Put the question so that it names what it is about, and is understandable without the conversation."""
+    ctx, asked, understood = runtime.context, state["question"], state["understood"]
+    if not ctx.reasoner.reads_conversation and read_remark(asked.text) is not None:
+        reason = phrase("remark_no_question", asked.language)
+        judged = Decision(next_action="CANNOT_DO", confidence=1.0, goal=understood, reasoning=reason)
+    else:
+        judged = await ctx.reasoner.decide(asked.model_copy(update={"text": understood}), rounds=0)
     if judged.next_action == "CANNOT_DO":
-        return judged
+        return Command(goto=END, update={"decision": judged, "final_report": judged.reasoning})
+    text = judged.refined_question or understood
     # Nothing is asked back: what is asked of a report can be looked for as it stands.
-    return Decision(
+    decision = Decision(
         next_action="START_RESEARCH",
         confidence=1.0,
         goal=judged.goal or understood,
-        refined_question=judged.refined_question or understood,
-        assumptions=judged.assumptions,
+        refined_question=text,
+        assumptions=(*state["assumptions"], *judged.assumptions),
     )
+    return Command(goto="recall", update={"decision": decision, **one_section(asked.language, text, subject=text)})
 
 
 async def recall(state: AgentState, runtime: Runtime[RunContext]) -> Command[Literal["research_again"]]:
@@ -79,11 +66,7 @@ def build_follow_up() -> StateGraph[Any, RunContext, Any, Any]:
     graph = StateGraph(AgentState, context_schema=RunContext)
     graph.add_node("understand", understand, destinations=("recall", END))
     graph.add_node("recall", recall, destinations=("research_again",))
-    graph.add_node("research_again", build_researcher())
-    graph.add_node("answered", answered)
-    graph.add_node("final_report", final_report)
+    graph.add_sequence([("research_again", build_researcher()), answered, final_report])
     graph.add_edge(START, "understand")
-    graph.add_edge("research_again", "answered")
-    graph.add_edge("answered", "final_report")
     graph.add_edge("final_report", END)
     return graph

@@ -41,7 +41,20 @@ def section_reducer(existing: list[Section], updates: list[Section]) -> list[Sec
     return list({section.title: section for section in (*existing, *updates)}.values())
 
 
-class AgentState(MessagesState):
+class DiscoverState(MessagesState):
+    """The state of the discovery: its turns, and what they showed."""
+
+    question: Question
+    asked: Question
+    analysis: QueryAnalysis
+    discovery_turns: list[Turn]
+    discovery: Discovery
+    discovered_items: list[DiscoveredItem]
+    discovery_complete: bool
+    discovery_summary: str
+
+
+class AgentState(DiscoverState):
     """The state of the `sections` workflow; the bulk (pages, passages) lies in the library.
 
     `run_id` names the run in the state folder. `conversations` are the turns of each section's researcher, by title:
@@ -51,17 +64,9 @@ class AgentState(MessagesState):
 
     run_id: str
     original_query: str
-    question: Question
-    asked: Question
     decision: Decision
-    analysis: QueryAnalysis
     query_type: QueryType
     output_format: OutputFormat
-    discovery_turns: list[Turn]
-    discovery: Discovery
-    discovered_items: list[DiscoveredItem]
-    discovery_complete: bool
-    discovery_summary: str
     brief: Brief
     research_brief: str
     sections: Annotated[list[Section], section_reducer]
@@ -84,7 +89,17 @@ class AgentState(MessagesState):
     report: Report
 
 
-class ResearcherState(MessagesState):
+class ResearcherOutput(MessagesState):
+    """What a researcher hands back to the graph."""
+
+    sections: Annotated[list[Section], section_reducer]
+    conversations: Annotated[dict[str, list[Turn]], operator.or_]
+    section_reviews: Annotated[dict[str, SectionReview], operator.or_]
+    compressed_research: str
+    raw_notes: list[str]
+
+
+class ResearcherState(ResearcherOutput):
     """The state of one researcher at one section; names as the design documents give them.
 
     `turns` are its conversation, `notes` what it has handed over; `researcher_messages` tell the turns as messages once
@@ -97,35 +112,9 @@ class ResearcherState(MessagesState):
     research_brief: str
     research_topic: str
     researcher_messages: list[AnyMessage]
-    compressed_research: str
     turns: list[Turn]
     notes: str
     tool_call_iterations: int
     max_tool_calls: int
     is_complete: bool
     max_review_iterations: int
-    raw_notes: list[str]
-    section_reviews: Annotated[dict[str, SectionReview], operator.or_]
-
-
-class ResearcherOutput(MessagesState):
-    """What a researcher hands back to the graph."""
-
-    sections: Annotated[list[Section], section_reducer]
-    conversations: Annotated[dict[str, list[Turn]], operator.or_]
-    section_reviews: Annotated[dict[str, SectionReview], operator.or_]
-    compressed_research: str
-    raw_notes: list[str]
-
-
-class DiscoverState(MessagesState):
-    """The state of the discovery: its turns, and what they showed."""
-
-    question: Question
-    asked: Question
-    analysis: QueryAnalysis
-    discovery_turns: list[Turn]
-    discovery: Discovery
-    discovered_items: list[DiscoveredItem]
-    discovery_complete: bool
-    discovery_summary: str

@@ -217,11 +217,9 @@ def build_loop() -> StateGraph[LoopState, RunContext, Any, Any]:
     """Return the graph, not yet compiled."""
     graph = begin_graph(LoopState, "plan")
     graph.add_node("plan", plan, destinations=("confirm_plan", "retrieve"))
-    graph.add_node("retrieve", retrieve)
-    graph.add_node("read", read)
+    graph.add_sequence([retrieve, read])
     graph.add_node("reflect", reflect, destinations=("retrieve", "final_report"))
     graph.add_node("final_report", final_report)
-    graph.add_edge("retrieve", "read")
     graph.add_edge("read", "reflect")
     graph.add_edge("final_report", END)
     return graph

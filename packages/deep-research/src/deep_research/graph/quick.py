@@ -34,9 +34,7 @@ def build_quick() -> StateGraph[AgentState, RunContext, Any, Any]:
     """Return the graph, not yet compiled."""
     graph = StateGraph(AgentState, context_schema=RunContext)
     graph.add_node("answer_plan", answer_plan, destinations=("researcher",))
-    graph.add_node("researcher", build_researcher())
-    graph.add_node("final_report", final_report)
+    graph.add_sequence([("researcher", build_researcher()), final_report])
     graph.add_edge(START, "answer_plan")
-    graph.add_edge("researcher", "final_report")
     graph.add_edge("final_report", END)
     return graph

@@ -41,13 +41,12 @@ async def plan_sections(
 ) -> Command[Literal["confirm_plan", "researcher", "aggregate"]]:
     """Lay out the sections once, and send every pending one to a researcher of its own."""
     ctx, sections, brief = runtime.context, state.get("sections", []), state.get("brief")
-    update: dict[str, Any] = {}
+    update: dict[str, Any] = {"review_iterations": state.get("review_iterations", 0)}
     if brief is None:
-        update = {**await lay_out_plan(state, ctx, state["analysis"]), "review_iterations": 0}
+        update |= await lay_out_plan(state, ctx, state["analysis"])
         if needs_confirmation(ctx.settings, state["decision"]):
             return Command(goto="confirm_plan", update=update)
         brief = update["brief"]
-    update.setdefault("review_iterations", state.get("review_iterations", 0))
     sections = sections or list(brief.sections)
     sections = [*sections, *ctx.steering.now.added_to(sections)]
     pending = [s for s in ctx.steering.now.kept(sections) if s.status == "pending"]
@@ -145,12 +144,10 @@ def build_sections() -> StateGraph[AgentState, RunContext, Any, Any]:
     graph.add_node("analyze", analyze, destinations=("discover", "plan_sections"))
     graph.add_node("discover", build_discover())
     graph.add_node("plan_sections", plan_sections, destinations=("confirm_plan", "researcher", "aggregate"))
-    graph.add_node("researcher", build_researcher())
-    graph.add_node("aggregate", aggregate)
+    graph.add_sequence([("researcher", build_researcher()), aggregate])
     graph.add_node("review", review_sections, destinations=("plan_sections", "confirm_review", "final_report"))
     graph.add_node("confirm_review", confirm_review, destinations=("plan_sections", "final_report"))
     graph.add_node("final_report", report_or_resume, destinations=("plan_sections", END))
     graph.add_edge("discover", "plan_sections")
-    graph.add_edge("researcher", "aggregate")
     graph.add_edge("aggregate", "review")
     return graph

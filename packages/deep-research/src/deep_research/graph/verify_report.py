@@ -89,9 +89,7 @@ async def verify_report(state: VerifyState, runtime: Runtime[RunContext]) -> dic
 def build_verify() -> StateGraph[VerifyState, RunContext, Any, Any]:
     """Return the graph, not yet compiled."""
     graph = StateGraph(VerifyState, context_schema=RunContext)
-    graph.add_node("read_report", read_report)
-    graph.add_node("verify_report", verify_report)
+    graph.add_sequence([read_report, verify_report])
     graph.add_edge(START, "read_report")
-    graph.add_edge("read_report", "verify_report")
     graph.add_edge("verify_report", END)
     return graph

@@ -291,8 +291,7 @@ def _names_furniture(tag: str, classes: str, identifier: str) -> bool:
 
 def main_element(root: Element) -> Element:
     """Return the element that holds the page's main text, or the body when none stands out."""
-    body = root.find(".//body")
-    body = root if body is None else body
+    body = next(root.iter("body"), root)
     enough = max(200, text_length(body) * 0.4)
     for tag in _ROOTS:
         for candidate in sorted(body.iter(tag), key=text_length, reverse=True)[:1]:

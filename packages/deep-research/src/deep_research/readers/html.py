@@ -101,13 +101,12 @@ class HtmlReader:
         """
         root = tree.parse(data)
         stated, published, authors, about = metadata(root)
-        head = root.find(".//head")
-        element = (root if head is None else head).find(".//title")
-        title = "" if element is None else fold(text_of(element))
+        head = next(root.iter("head"), root)
+        title = fold(next(map(text_of, head.iter("title")), ""))
         named = next((text for h1 in root.iter("h1") if (text := fold(tree.text_of(h1))) and text in title), "")
         builder = _blocks(root, title)
         if len(builder) < _TOO_LITTLE:
-            everything = _everything(tree.parse(data))
+            everything = _blocks(tree.parse(data), "", furniture=False)
             builder = everything if len(everything) > 2 * len(builder) else builder
         if not len(builder):
             builder.paragraph(about)
@@ -115,19 +114,13 @@ class HtmlReader:
         return document.model_copy(update={"title": (_title(document, named, title, stated) or name)[:LONGEST_TITLE]})
 
 
-def _blocks(root: tree.Element, title: str) -> DocumentBuilder:
-    tree.prune(root)
+def _blocks(root: tree.Element, title: str, *, furniture: bool = True) -> DocumentBuilder:
+    """Return the blocks of the main text; where no `furniture` is to be dropped, those of all that is seen."""
+    tree.prune(root, furniture=furniture)
     builder = DocumentBuilder()
-    main = tree.main_element(root)
+    main = tree.main_element(root) if furniture else next(root.iter("body"), root)
     _promote_title(main, title)
     write_blocks(main, builder)
-    return builder
-
-
-def _everything(root: tree.Element) -> DocumentBuilder:
-    tree.prune(root, furniture=False)
-    builder = DocumentBuilder()
-    write_blocks(root if (body := root.find(".//body")) is None else body, builder)
     return builder
 
 
@@ -210,8 +203,7 @@ def _write_chapter(book: zipfile.ZipFile, path: str, builder: DocumentBuilder) -
         builder.warn(f"chapter {posixpath.basename(path)} is missing or broken")
         return
     tree.prune(root)
-    body = root.find(".//body")
-    write_blocks(root if body is None else body, builder)
+    write_blocks(next(root.iter("body"), root), builder)
 
 
 def _said(package: tree.Element, name: str) -> str:

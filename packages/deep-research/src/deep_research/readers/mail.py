@@ -92,17 +92,14 @@ def _write_attachment(leaf: Message, subject: str, builder: DocumentBuilder) -> 
     data = leaf.get_payload(decode=True)
     data = data if isinstance(data, bytes) else b""
     reader = registry.reader_for(name, data[:8192])
-    why = "" if reader else "of a format that is not read"
-    if reader is not None and reader.name == "picture":
-        why = "a picture, which is not read inside a message"
     try:
-        document = reader.read(data, name=name) if reader is not None and not why else None
-    except Unreadable as error:
-        document, why = None, error.message
-    except Exception:  # noqa: BLE001 - parsers of other people's formats fail in every way
-        document, why = None, "broken"
-    if document is None:
-        builder.warn(f"attachment {name}: {why}")
+        if reader is None:
+            raise Unreadable("of a format that is not read")
+        if reader.name == "picture":
+            raise Unreadable("a picture, which is not read inside a message")
+        document = reader.read(data, name=name)
+    except Exception as error:  # noqa: BLE001 - parsers of other people's formats fail in every way
+        builder.warn(f"attachment {name}: {error.message if isinstance(error, Unreadable) else 'broken'}")
         return
     builder.part(f"{name} ({subject})", published=document.published, media_type=document.media_type)
     builder.append(document)

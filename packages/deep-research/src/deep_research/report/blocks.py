@@ -152,8 +152,7 @@ class Document:
 
 def plain_text(content: Sequence[Inline]) -> str:
     """Return the text of inlines without citations."""
-    parts = (part.text if isinstance(part, Text) else " " if isinstance(part, Break) else "" for part in content)
-    return " ".join("".join(parts).split())
+    return cited_text([part for part in content if isinstance(part, Text | Break)])
 
 
 def cited_text(content: Sequence[Inline]) -> str:

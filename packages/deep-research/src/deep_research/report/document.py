@@ -1,7 +1,7 @@
 """A report's Markdown as blocks, each citation with the passages that it means: what every exporter with a layout draws from."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
@@ -124,11 +124,6 @@ def _mark_claims(markdown: str, claims: Sequence[Claim]) -> tuple[str, list[Clai
     return "".join([*parts, text[at:]]), marked
 
 
-def _without_marks(text: str) -> str:
-    """Return a text without the marks of statements."""
-    return text.translate(_NONE)
-
-
 def _passages_of(report: Report, number: int, claim: Claim | None) -> tuple[str, ...]:
     """Return the passages that a statement means where it cites reference `number`: its own, else the first of the reference."""
     reference = next(reference for reference in report.references if reference.number == number)
@@ -153,18 +148,22 @@ def _is_reference_list(blocks: Sequence[Block], report: Report) -> bool:
     return is_titled and len(blocks[1].items) == len(report.references)
 
 
+def cites_of(keys: Sequence[str], report: Report, numbers: Mapping[str, int]) -> list[Cite]:
+    """Return a citation for each source of these passages, in their order; `numbers` are those of sources."""
+    found: dict[int, tuple[str, ...]] = {}
+    for key in keys:
+        if key in report.passages and (number := numbers.get(report.passages[key].source)) is not None:
+            found[number] = (*found.get(number, ()), key)
+    return [Cite(number, passages) for number, passages in found.items()]
+
+
 def _chart(figure: Figure, report: Report) -> Chart:
     numbers = {reference.source: reference.number for reference in report.references}
     largest = max((abs(point.value) for point in figure.points), default=0) or 1
     bars: list[Bar] = []
     for point in figure.points:
-        by_number: dict[int, list[str]] = {}
-        for key in point.passages:
-            passage = report.passages.get(key)
-            if passage is not None and passage.source in numbers:
-                by_number.setdefault(numbers[passage.source], []).append(key)
-        cites = (Cite(number, tuple(keys)) for number, keys in by_number.items())
-        bars.append(Bar(point.label, (Text(point.display), *cites), abs(point.value) / largest, point.value))
+        value = (Text(point.display), *cites_of(point.passages, report, numbers))
+        bars.append(Bar(point.label, value, abs(point.value) / largest, point.value))
     return Chart(figure.title, tuple(bars), figure.kind == "line")
 
 
@@ -210,7 +209,7 @@ class _Parser:
     def _code(self, token: Token) -> Block:
         """Return lines of code; those of a chart that can be drawn as a chart."""
         self._follow_marks(token.content)
-        text = _without_marks(token.content).rstrip("\n")
+        text = token.content.translate(_NONE).rstrip("\n")
         figure = read_chart(text) if token.info.split()[:1] == [INFO] else None
         return _chart(figure, self._report) if figure is not None else Code(text)
 
@@ -266,7 +265,7 @@ class _Parser:
                 italic += token.nesting
             elif token.type == "code_inline":
                 self._follow_marks(token.content)
-                content.append(Text(_without_marks(token.content), bool(bold), bool(italic), True, self._is_own))
+                content.append(Text(token.content.translate(_NONE), bool(bold), bool(italic), True, self._is_own))
             elif token.type == "hardbreak":
                 content.append(Break())
             elif token.type in ("text", "text_special", "softbreak", "html_inline", "image"):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from claimcheck.language import CJK
-from claimcheck.text.sentences import Block, blocks, sentences, trim_span
+from claimcheck.text.sentences import Block, blocks, sentences, trimmed
 from deep_research.data import Document, Heading
 
 TARGET_CHARS = 900
@@ -107,16 +107,12 @@ def _small_blocks(text: str, borders: list[int], limit: int) -> Iterator[Block]:
         start = block.start
         inside = borders[bisect_right(borders, start) : bisect_right(borders, block.end - 1)] if borders else ()
         for border in (*inside, block.end):
-            piece = _strip(text, start, border)
+            for piece in trimmed(text, block.kind, start, border):
+                yield from (piece,) if piece.end - piece.start <= limit else _parts(text, piece, limit)
             start = border
-            if piece is None:
-                continue
-            is_small = piece[1] - piece[0] <= limit
-            for part in (piece,) if is_small else _parts(text, Block(block.kind, *piece), limit):
-                yield Block(block.kind, *part)
 
 
-def _parts(text: str, block: Block, limit: int) -> Iterator[tuple[int, int]]:
+def _parts(text: str, block: Block, limit: int) -> Iterator[Block]:
     """Cut a long block at sentence or line ends, or hard at `limit`."""
     ends = [
         place + s.end
@@ -128,23 +124,15 @@ def _parts(text: str, block: Block, limit: int) -> Iterator[tuple[int, int]]:
     start = last = block.start
     for end in [*ends, block.end]:
         if end - start > limit and last > start:
-            if piece := _strip(text, start, last):
-                yield piece
+            yield from trimmed(text, block.kind, start, last)
             start = last
         while end - start > limit:
             stop = text.rfind(" ", start + limit // 2, start + limit)
             stop = stop if stop > 0 else start + limit
-            if piece := _strip(text, start, stop):
-                yield piece
+            yield from trimmed(text, block.kind, start, stop)
             start = stop
         last = end
-    if piece := _strip(text, start, block.end):
-        yield piece
-
-
-def _strip(text: str, start: int, end: int) -> tuple[int, int] | None:
-    start, end = trim_span(text, start, end)
-    return (start, end) if end > start else None
+    yield from trimmed(text, block.kind, start, block.end)
 
 
 def _paths(text: str, headings: Sequence[Heading]) -> list[str]:

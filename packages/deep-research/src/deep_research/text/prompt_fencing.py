@@ -35,11 +35,7 @@ def clean(text: str) -> str:
 def clean_own(text: str) -> str:
     """Return what a model of the run wrote, which may quote outside text, cleaned in the same way; its ids stay."""
     visible = _UNFIT.sub("", _HIDDEN.sub("", text))
-    return _TEMPLATE.sub(_in_parentheses, _DELIMITER.sub(r"(\1\2", visible))
-
-
-def _in_parentheses(mark: re.Match[str]) -> str:
-    return "".join(part for part in ("(", *(group or "" for group in mark.groups()), ")") if part)
+    return _TEMPLATE.sub(lambda mark: f"({''.join(filter(None, mark.groups()))})", _DELIMITER.sub(r"(\1\2", visible))
 
 
 def attribute(text: str) -> str:
