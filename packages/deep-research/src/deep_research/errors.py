@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from deep_research.data import Asked, Usage
 
 
+_LONGEST = 4_000
+"""Of a message, which may hold what a server sent."""
+
+
 @dataclass(eq=False, repr=False)
 class ResearchError(Exception):
     """Base of all errors raised on purpose. The message says what, which value, and what to do."""
@@ -46,7 +50,7 @@ class ResearchError(Exception):
 
     def __post_init__(self) -> None:
         """Make the message safe to keep and to show, and let Exception know it."""
-        self.message = safe_message(self.message)
+        self.message = safe_message(self.message)[:_LONGEST]
         super().__init__(self.message)
 
     def __reduce__(self) -> tuple[object, ...]:

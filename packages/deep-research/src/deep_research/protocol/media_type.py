@@ -123,6 +123,7 @@ def codec_of(label: str) -> str:
     label = label.strip().strip("'\"").lower().removeprefix("x-")
     try:
         name = codecs.lookup(label).name.replace("unicode-escape", "unicode_escape")
+        b"".decode(name)  # rot13 and hex are codecs, but of no text
     except LookupError:
         return ""
     return "" if name in _NOT_OF_THE_WEB else _SUPERSETS.get(name, name)

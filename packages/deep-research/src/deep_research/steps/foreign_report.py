@@ -46,6 +46,9 @@ _RAISED = re.compile(r"<sup>(\d{1,3})</sup>")
 """What is raised and cites nothing: m²."""
 _Cited = tuple[Statement, Mapping[str, Sequence[str]]]
 """A statement, and for each reference that it cites the passages that it is held against; by "" where it cites none."""
+_MOST_SECONDS_OF_ONE = 120.0
+"""For one page with its redirects, their robots.txt and its archived copy."""
+_LONGEST_QUERY = 2_000
 
 
 def report_title(text: str) -> str:
@@ -97,8 +100,11 @@ async def _open_sources(ctx: RunContext, report: ForeignReport) -> tuple[dict[st
             try:
                 if ctx.log.seconds > until:
                     raise Unreachable(f"{url} was not opened: the report's other pages took too long.", url=url)
-                sources[key] = await _opened(ctx, url, title, searches)
-            except Exception as error:  # noqa: BLE001 - one page failing costs only itself
+                async with asyncio.timeout(_MOST_SECONDS_OF_ONE):
+                    sources[key] = await _opened(ctx, url, title, searches)
+            except Exception as raised:  # noqa: BLE001 - one page failing costs only itself
+                slow = Unreachable(f"{url} was given up after {_MOST_SECONDS_OF_ONE:.0f} s.", url=url)
+                error = slow if isinstance(raised, TimeoutError) else raised
                 gap = ctx.report_failure(url, error, source=PLACE)
                 sources[key] = await asyncio.to_thread(ctx.library.add_source, _unread(url, title))
                 unread[sources[key].id] = gap.why
@@ -150,7 +156,7 @@ def _best_passages(library: Library, statements: Sequence[Statement], sources: M
     for statement in statements:
         ids = {key: sources[key].id for key in statement.passages[:_MOST_CITED] if key in sources}
         readable = [key for key in dict.fromkeys(ids.values()) if library.is_read(key)]
-        near = _nearest(library, statement.text, readable)
+        near = _nearest(library, statement.text[:_LONGEST_QUERY], readable)
         if ids:
             found.append((statement, {key: _of_source(near, i) if i in readable else [i] for key, i in ids.items()}))
     return found

@@ -26,7 +26,7 @@ from deep_research.data import (
 from deep_research.data.actions import LOOKUPS
 from deep_research.errors import LimitReached, ModelError
 from deep_research.events import Verified
-from deep_research.i18n.catalog import gap_from, verdict_of
+from deep_research.i18n.catalog import gap_from, gap_of, verdict_of
 from deep_research.ports import Library
 from deep_research.run_context.context import RunContext
 from deep_research.search.source_standing import dated_source

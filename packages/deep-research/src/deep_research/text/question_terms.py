@@ -16,13 +16,13 @@ def joined_words(question: str) -> dict[str, tuple[str, ...]]:
     """Return for words of a question what they make with the word beside them, as documents may write it: both words of
     "thread safe" are said by "threadsafe"; the verb of "back up" by "backup"."""
     verbs = _PARTICLED.finditer(question)
-    found: dict[str, tuple[str, ...]] = {verb["verb"]: (verb["verb"] + verb["particle"],) for verb in verbs}
+    found = {verb["verb"]: {verb["verb"] + verb["particle"]: None} for verb in verbs}
     for pair in _TWO_WORDS.finditer(question):
         one, other = pair.groups()
         if one not in STOP_WORDS and other not in STOP_WORDS:
             for word in (one, other):
-                found[word] = (*found.get(word, ()), one + other)
-    return found
+                found.setdefault(word, {})[one + other] = None
+    return {word: tuple(joined) for word, joined in found.items()}
 
 
 def measures_asked(question: str) -> dict[str, tuple[str, ...]]:
