@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -149,8 +150,6 @@ class Conversation:
         echo_wrapped("\n".join(f"{one.number}. {one.question} — {came_from(one)}" for one in made) or "None yet.")
 
     def _save(self, words: str) -> None:
-        from pathlib import Path  # noqa: PLC0415
-
         path = Path(words).expanduser().absolute()
         if path.is_dir() or not path.parent.is_dir():
             raise ConfigError(f"{words!r} is no place for a file.", setting="save", value=words)

@@ -113,7 +113,9 @@ class WiredModel:
         except WireFailure as failure:
             failure.usage = heard.usage
             raise
-        answer = await understood(heard, request, self._about, forced=_is_forced(sent.body))
+        choice = sent.body.get("tool_choice")  # of one tool: the answer is asked for as its call
+        forced = isinstance(choice, dict) and choice.get("type") in ("function", "tool")
+        answer = await understood(heard, request, self._about, forced=forced)
         if in_text and not answer.tool_calls:
             await pass_on(answer.text)
         return self._read_whole(answer, request)
@@ -186,9 +188,3 @@ class WiredModel:
     async def _salvaged(self, failure: WireFailure, request: ModelRequest) -> ModelAnswer | None:
         """Return the answer that a failure carries, for servers that refuse their own model's answers."""
         return None
-
-
-def _is_forced(body: dict[str, Any]) -> bool:
-    """Return whether the answer is asked for as the call of one tool."""
-    choice = body.get("tool_choice")
-    return isinstance(choice, dict) and choice.get("type") in ("function", "tool")

@@ -64,9 +64,7 @@ class WireFailure(Exception):
         self.usage: Usage | None = None
 
 
-@cache
-def _tls() -> ssl.SSLContext:
-    return ssl.create_default_context()
+_tls = cache(ssl.create_default_context)
 
 
 def load_httpx() -> None:
@@ -83,7 +81,10 @@ class HttpWire:
         """`timeout_seconds` is the longest silence, not the longest answer; a server of this machine needs no `proxy`."""
         address, _, self._query = base_url.partition("?")  # Azure's addresses carry their api-version
         self.base_url = address.rstrip("/").removesuffix("/chat/completions").removesuffix("/v1/messages").rstrip("/")
-        self.paths = _beginnings(self.base_url)
+        path = self.base_url.partition("://")[2].partition("/")[2]
+        self.paths: tuple[str, ...] = ("",)
+        if path in ("", "openai"):  # beginnings of paths to try: people leave the version out
+            self.paths = ("", "/v1", *(("/openai/v1",) if not path else ()))
         self._headers = {"content-type": "application/json", **headers, **basic_authorization(self.base_url)}
         self._proxy = proxy_for(self.base_url, proxy)
         self._timeout = timeout_seconds
@@ -215,14 +216,6 @@ def check_length(length: int, most: int) -> None:
     """Raise WireFailure for an answer that is longer than `most`."""
     if length > most:
         raise WireFailure("garbled", status=200, body=f"an answer of more than {most:,} bytes")
-
-
-def _beginnings(base_url: str) -> tuple[str, ...]:
-    """Return the beginnings of paths to try at an address: people leave the version out."""
-    path = base_url.partition("://")[2].partition("/")[2]
-    if path in ("", "openai"):
-        return ("", "/v1", *(("/openai/v1",) if not path else ()))
-    return ("",)
 
 
 @contextmanager

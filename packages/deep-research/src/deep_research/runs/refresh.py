@@ -31,9 +31,8 @@ class Carried(Noun):
 
     def as_state(self) -> dict[str, Any]:
         """Return it as keys of the graph's state."""
-        values = {name: getattr(self, name) for name in type(self).model_fields}
         return {
-            **{name: value for name, value in values.items() if value is not None},
+            **{name: value for name, value in self if value is not None},
             "query_type": self.analysis.query_type,
             "output_format": self.analysis.output_format,
             "research_brief": self.brief.research_brief,

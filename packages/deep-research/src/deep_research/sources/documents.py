@@ -161,9 +161,8 @@ class DocumentsSource:
         by_path = {str(file.path): file for file in files}
         done = read = 0
         progress("Reading documents", done, len(files))
-        with closing(
-            read_in_child(by_path, self._max_bytes)
-        ) as readings:  # also where this is stopped: its process ends
+        # Closed also where this is stopped: its process ends.
+        with closing(read_in_child(by_path, self._max_bytes)) as readings:
             for group in _batched(self._until_stopped(readings)):
                 with self._library.batch():
                     for path, answer in group:
