@@ -99,6 +99,7 @@ class WiredModel:
         return Sent(self._body(asked, manner), self._wire.paths[manner.path])
 
     async def _answered(self, request: ModelRequest, sent: Sent, manner: Manner) -> ModelAnswer:
+        """Return the answer, with the length of its prompt where that was probably cut. Raises ContextTooLong where surely."""
         in_text = bool(request.tools) and "tools" in manner.refused
         named = [name for name in (*sent.body, "role", TOOL_MESSAGES) if has_part(sent.body, name)]
         try:
@@ -118,16 +119,12 @@ class WiredModel:
         answer = await understood(heard, request, self._about, forced=forced)
         if in_text and not answer.tool_calls:
             await pass_on(answer.text)
-        return self._read_whole(answer, request)
-
-    def _read_whole(self, answer: ModelAnswer, request: ModelRequest) -> ModelAnswer:
-        """Return the answer, with the length of its prompt where that was probably cut. Raises ContextTooLong where surely."""
-        sent = prompt_tokens(request)
-        reading = self._cut_prompts.note(request.messages, sent, answer.usage)
+        used = prompt_tokens(request)
+        reading = self._cut_prompts.note(request.messages, used, answer.usage)
         if reading.window:
             self._manner = self._manner.cutting(reading.window)
-            raise self._cut(sent, reading.window, answer.usage)
-        return answer.model_copy(update={"sent_tokens": sent}) if reading.is_cut else answer
+            raise self._cut(used, reading.window, answer.usage)
+        return answer.model_copy(update={"sent_tokens": used}) if reading.is_cut else answer
 
     def _cut(self, used: int, window: int, usage: Usage | None = None) -> ContextTooLong:
         message = f"{self.provider} ({self.model}) reads {window} tokens of a prompt, and cuts one of about {used} without a word."

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import AsyncExitStack, aclosing, contextmanager, suppress
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from deep_research.address_credentials import basic_authorization, proxy_for
 from deep_research.protocol.bounded_transport import AnswerLimits, bounded_transport
@@ -36,13 +36,6 @@ _LEAST_BYTES_PER_SECOND = 20
 
 WHOLE: dict[str, Any] = {"whole": True}
 """See `HttpWire.stream`."""
-
-
-class WireAnswer(NamedTuple):
-    """A JSON answer with its headers (lower-case names)."""
-
-    data: dict[str, Any]
-    headers: Mapping[str, str]
 
 
 class WireFailure(Exception):
@@ -110,8 +103,8 @@ class HttpWire:
         transport = bounded_transport(httpx, limits, limits=pool, verify=verify, proxy=self._proxy, trust_env=False)
         return httpx.AsyncClient(headers=self._headers, timeout=silence, transport=transport)
 
-    async def post(self, path: str, body: dict[str, Any], *, most: int = 0) -> WireAnswer:
-        """Return the JSON answer, of `most` bytes, else of as many as `body` asks for. Raises WireFailure."""
+    async def post(self, path: str, body: dict[str, Any], *, most: int = 0) -> tuple[dict[str, Any], Mapping[str, str]]:
+        """Return the JSON answer, of `most` bytes, else of as many as `body` asks for, and its headers. Raises WireFailure."""
         received = bytearray()
         headers: Mapping[str, str] = {}
         async with aclosing(self._pieces(path, body, most or most_bytes(body))) as pieces:
@@ -121,7 +114,7 @@ class HttpWire:
         data = _parsed(bytes(received))
         if not isinstance(data, dict):
             raise WireFailure("garbled", status=200, headers=headers, body=data)
-        return WireAnswer(data, headers)
+        return data, headers
 
     async def stream(self, path: str, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
         """Yield the JSON events of a stream (server-sent events or lines of JSON); to be closed. Raises WireFailure.
@@ -169,7 +162,9 @@ class HttpWire:
                     started = True
                     received += len(piece)
                     check_length(received, most)
-                    self._check_pace(received, time.monotonic() - begun)
+                    seconds = time.monotonic() - begun
+                    if seconds > self._timeout and received < seconds * _LEAST_BYTES_PER_SECOND:  # it drips
+                        raise WireFailure("timeout", body=f"{received} bytes in {seconds:.0f} s")
                     yield headers, piece
         except TimeoutError as error:
             raise WireFailure("timeout", body="a head or an error that does not end") from error
@@ -193,11 +188,6 @@ class HttpWire:
             return await stack.enter_async_context(client.stream("POST", url, content=content))
         except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError):
             return await stack.enter_async_context(client.stream("POST", url, content=content))
-
-    def _check_pace(self, received: int, seconds: float) -> None:
-        """Raise WireFailure for a body that drips: after the longest silence there is less than a few letters a second."""
-        if seconds > self._timeout and received < seconds * _LEAST_BYTES_PER_SECOND:
-            raise WireFailure("timeout", body=f"{received} bytes in {seconds:.0f} s")
 
     async def close(self) -> None:
         """Let go of connections."""
