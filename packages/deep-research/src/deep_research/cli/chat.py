@@ -28,14 +28,9 @@ def greeting(settings: Settings, docs: Sequence[str]) -> str:
     used = api.preview_run(settings, docs)
     model = f"{used.provider} {used.model}" if used.model else "none (finder); places that a search finds are shown"
     places = [*used.docs, *([f"web: {used.web}"] if used.web else [])]
-    return "\n".join(
-        [
-            f"deep-research {__version__}",
-            f"Model:    {model}",
-            f"Searches: {' · '.join(places) or 'the bundled library (name your own documents with --docs PATH)'}",
-            "Type a question. /help lists the commands, Ctrl-D leaves.",
-        ]
-    )
+    searched = " · ".join(places) or "the bundled library (name your own documents with --docs PATH)"
+    told = f"deep-research {__version__}\nModel:    {model}\nSearches: {searched}"
+    return f"{told}\nType a question. /help lists the commands, Ctrl-D leaves."
 
 
 _SHOWN_RUNS = 10

@@ -102,7 +102,6 @@ def templates_command(as_json: bool, language: str) -> None:
         rows = [{**t.model_dump(mode="json"), "origin": t.origin} for t in found]
         click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
         return
-
     for template in found:
         echo_wrapped(f"{template.name}  ({template.origin})")
         echo_wrapped(f"    for: {template.purpose or '—'}; words: {', '.join(template.words) or '—'}")

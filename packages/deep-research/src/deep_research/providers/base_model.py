@@ -84,7 +84,8 @@ class WiredModel:
                     raise self._translated(failure, request) from failure
             except MalformedOutput as error:
                 if error.reason == "thinking":
-                    self._manner = self._manner.with_room(self.family)
+                    room = max(2 * self._manner.room, self.family.thinking_tokens)
+                    self._manner = self._manner._replace(room=room)
                 raise
             else:
                 if guess is not None:  # it proves nothing against what was taken before
@@ -121,9 +122,10 @@ class WiredModel:
             await pass_on(answer.text)
         used = prompt_tokens(request)
         reading = self._cut_prompts.note(request.messages, used, answer.usage)
-        if reading.window:
-            self._manner = self._manner.cutting(reading.window)
-            raise self._cut(used, reading.window, answer.usage)
+        if most := reading.window:
+            window, cut = self._manner.window or most, self._manner.cut or most
+            self._manner = self._manner._replace(window=min(window, most), cut=min(cut, most))
+            raise self._cut(used, most, answer.usage)
         return answer.model_copy(update={"sent_tokens": used}) if reading.is_cut else answer
 
     def _cut(self, used: int, window: int, usage: Usage | None = None) -> ContextTooLong:

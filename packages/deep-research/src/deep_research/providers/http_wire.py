@@ -60,11 +60,11 @@ class WireFailure(Exception):
 _tls = cache(ssl.create_default_context)
 
 
-def load_httpx() -> None:
-    """Import httpx without its command `httpx`, for which it loads 70 modules of rich and pygments."""
+def load_httpx() -> Any:
+    """Import and return httpx without its command `httpx`, for which it loads 70 modules of rich and pygments."""
     if "httpx" not in sys.modules:
         sys.modules.setdefault("httpx._main", cast("Any", None))
-    import_module("httpx")
+    return import_module("httpx")
 
 
 class HttpWire:
@@ -92,9 +92,7 @@ class HttpWire:
         return self._client
 
     def _make(self) -> "httpx.AsyncClient":
-        load_httpx()
-        import httpx  # noqa: PLC0415 - not needed without a model
-
+        httpx = load_httpx()
         silence = httpx.Timeout(self._timeout, connect=_CONNECT_SECONDS, write=_WRITE_SECONDS, pool=None)
         # How many requests are in flight is decided by limits.py, not by the pool.
         pool = httpx.Limits(max_connections=None, max_keepalive_connections=64)

@@ -217,7 +217,6 @@ async def show_call(
 
 def _generation(answer: ModelAnswer, message_id: str) -> Any:
     from langchain_core.messages import AIMessage  # noqa: PLC0415
-    from langchain_core.messages.ai import UsageMetadata  # noqa: PLC0415
     from langchain_core.outputs import ChatGeneration  # noqa: PLC0415
 
     used = answer.usage
@@ -225,12 +224,12 @@ def _generation(answer: ModelAnswer, message_id: str) -> Any:
         content=answer.text,
         id=message_id,
         tool_calls=[{"name": c.name, "args": c.arguments or {}, "id": c.id} for c in answer.tool_calls],
-        usage_metadata=UsageMetadata(
-            input_tokens=used.prompt_tokens,
-            output_tokens=used.completion_tokens,
-            total_tokens=used.prompt_tokens + used.completion_tokens,
-            input_token_details={"cache_read": used.cached_tokens},
-        ),
+        usage_metadata={
+            "input_tokens": used.prompt_tokens,
+            "output_tokens": used.completion_tokens,
+            "total_tokens": used.prompt_tokens + used.completion_tokens,
+            "input_token_details": {"cache_read": used.cached_tokens},
+        },
         response_metadata={"model_name": answer.model, "finish_reason": answer.finish_reason},
     )
     return ChatGeneration(message=message)

@@ -54,9 +54,8 @@ class OllamaModel(WiredModel):
         """Return the tokens that the model itself takes; what nobody exceeds where the server does not say."""
         try:
             with in_form():
-                told, _ = await self._wire.post("/api/show", {"model": self.model})
-                facts = told["model_info"].items()
-                return next(int(value) for name, value in facts if name.endswith(".context_length") and value)
+                told = (await self._wire.post("/api/show", {"model": self.model}))[0]["model_info"]
+                return next(int(value) for name, value in told.items() if name.endswith(".context_length") and value)
         except (WireFailure, StopIteration):
             return self.family.context_tokens
 

@@ -224,14 +224,13 @@ class ResearchDesk:
         if start == 0 or start >= len(claims):
             named.add("")  # problems of the whole
         ids = dict.fromkeys(key for claim in shown for key in claim.passages)
+        told = [copy_fields(CheckedStatement, c, verdict=c.verdict.kind, reason=c.verdict.reason) for c in shown]
         return CheckedReport(
             run_id=self._store.run_id,
             counts=verdict_counts(kept.verification),
             is_judged=any(claim.verdict.by_model for claim in claims),
             open_statements=sum(bool(c.passages) and not c.verdict.by_model for c in claims),
-            statements=tuple(
-                copy_fields(CheckedStatement, c, verdict=c.verdict.kind, reason=c.verdict.reason) for c in shown
-            ),
+            statements=tuple(told),
             problems=tuple(copy_fields(FoundProblem, p, statement=p.claim) for p in problems if p.claim in named),
             passages=tuple(show_passage(key, ctx.library) for key in ids),
             next=start + _STATEMENTS if start + _STATEMENTS < len(claims) else None,

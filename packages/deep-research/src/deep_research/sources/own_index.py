@@ -160,9 +160,8 @@ class PostgresIndexSource(ApiSource[PostgresIndexOptions]):
             message = "A table in PostgreSQL needs the extra `postgres`: pip install 'deep-research[postgres]'."
             raise ConfigError(message, setting="sources", value=self.name) from error
         try:
-            with psycopg.connect(
-                self._keys["POSTGRES_INDEX_DSN"], connect_timeout=10, options=f"-c statement_timeout={_SECONDS}s"
-            ) as connection:
+            address, bound = self._keys["POSTGRES_INDEX_DSN"], f"-c statement_timeout={_SECONDS}s"
+            with psycopg.connect(address, connect_timeout=10, options=bound) as connection:
                 connection.read_only = True
                 words = " or ".join(re.findall(r"\w+", query))
                 values = {"query": words, "vector": str(list(vector)), "limit": limit, "deep": 3 * limit}

@@ -262,9 +262,8 @@ class SqliteLibrary:
         if row is None:
             return None
         facts = json.loads(row[1])
-        if sha256 not in (None, facts["sha256"]):
-            return None
-        return Snapshot(source=source, text=self._slice(row[0]), **facts)
+        is_same = sha256 in (None, facts["sha256"])
+        return Snapshot(source=source, text=self._slice(row[0]), **facts) if is_same else None
 
     def passage(self, passage: str) -> Passage | None:
         """Return the passage of an id, or None. What was given out before is given again without waiting for the lock."""
