@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -27,14 +28,9 @@ def greeting(settings: Settings, docs: Sequence[str]) -> str:
     used = api.preview_run(settings, docs)
     model = f"{used.provider} {used.model}" if used.model else "none (finder); places that a search finds are shown"
     places = [*used.docs, *([f"web: {used.web}"] if used.web else [])]
-    return "\n".join(
-        [
-            f"deep-research {__version__}",
-            f"Model:    {model}",
-            f"Searches: {' · '.join(places) or 'the bundled library (name your own documents with --docs PATH)'}",
-            "Type a question. /help lists the commands, Ctrl-D leaves.",
-        ]
-    )
+    searched = " · ".join(places) or "the bundled library (name your own documents with --docs PATH)"
+    told = f"deep-research {__version__}\nModel:    {model}\nSearches: {searched}"
+    return f"{told}\nType a question. /help lists the commands, Ctrl-D leaves."
 
 
 _SHOWN_RUNS = 10
@@ -149,8 +145,6 @@ class Conversation:
         echo_wrapped("\n".join(f"{one.number}. {one.question} — {came_from(one)}" for one in made) or "None yet.")
 
     def _save(self, words: str) -> None:
-        from pathlib import Path  # noqa: PLC0415
-
         path = Path(words).expanduser().absolute()
         if path.is_dir() or not path.parent.is_dir():
             raise ConfigError(f"{words!r} is no place for a file.", setting="save", value=words)

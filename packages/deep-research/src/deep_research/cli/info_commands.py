@@ -1,7 +1,6 @@
 """`deep-research settings`, `sources` and `templates`: what can be configured, searched and chosen."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -87,14 +86,10 @@ def sources_command(as_json: bool, check: bool) -> None:
     echo_wrapped(f"{name:<{width}}  {purpose}" for name, purpose in strategies.items())
     if servers:
         echo_wrapped("\nMCP servers (settings mcp_servers):")
-        echo_wrapped(line for row in servers for line in _server_lines(row, width))
-
-
-def _server_lines(row: Any, width: int) -> Iterator[str]:
-    state = "ready" if row.ready else f"not ready: {row.missing}"
-    yield f"{row.name:<{width}}  {state:<38}  {row.reached_by}"
-    for name, use in row.tools:
-        yield f"{'':<{width}}  {name}: {use}"
+    for row in servers:
+        state = "ready" if row.ready else f"not ready: {row.missing}"
+        tools = (f"{'':<{width}}  {name}: {use}" for name, use in row.tools)
+        echo_wrapped([f"{row.name:<{width}}  {state:<38}  {row.reached_by}", *tools])
 
 
 @click.command("templates")
@@ -107,7 +102,6 @@ def templates_command(as_json: bool, language: str) -> None:
         rows = [{**t.model_dump(mode="json"), "origin": t.origin} for t in found]
         click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
         return
-
     for template in found:
         echo_wrapped(f"{template.name}  ({template.origin})")
         echo_wrapped(f"    for: {template.purpose or '—'}; words: {', '.join(template.words) or '—'}")

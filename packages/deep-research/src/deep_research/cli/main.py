@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 import click
@@ -31,47 +32,37 @@ _LIKE, _MOST_WORDS = 0.75, 2
 """From which likeness a word is a mistyped command, where no more words than these stand on the line."""
 
 
+_MODULES = (
+    ("deep_research.cli.research_command", "research ask resume"),
+    ("deep_research.cli.run_commands", "steer list show"),
+    ("deep_research_server.commands", "enqueue worker"),
+    ("deep_research.cli.record_commands", "replay"),
+    ("deep_research.cli.run_commands", "export"),
+    ("deep_research.cli.record_commands", "bundle import refresh watch"),
+    ("deep_research.cli.run_commands", "delete"),
+    ("deep_research.cli.verify_command", "verify"),
+    ("deep_research.cli.part_commands", "check"),
+    ("deep_research.cli.info_commands", "settings"),
+    ("deep_research.cli.part_commands", "step"),
+    ("deep_research.cli.info_commands", "sources templates"),
+    ("deep_research_server.commands", "mcp serve token"),
+)
+"""The commands in the order of the help, with the modules of their functions `NAME_command`."""
+
+
 class _Commands(click.Group):
     """A group whose commands are files, and whose default command takes the question."""
 
-    commands_by_name = {  # noqa: RUF012 - a constant
-        "research": "deep_research.cli.research_command:research_command",
-        "ask": "deep_research.cli.research_command:ask_command",
-        "resume": "deep_research.cli.research_command:resume_command",
-        "steer": "deep_research.cli.run_commands:steer_command",
-        "list": "deep_research.cli.run_commands:list_command",
-        "show": "deep_research.cli.run_commands:show_command",
-        "enqueue": "deep_research_server.commands:enqueue_command",
-        "worker": "deep_research_server.commands:worker_command",
-        "replay": "deep_research.cli.record_commands:replay_command",
-        "export": "deep_research.cli.run_commands:export_command",
-        "bundle": "deep_research.cli.record_commands:bundle_command",
-        "import": "deep_research.cli.record_commands:import_command",
-        "refresh": "deep_research.cli.record_commands:refresh_command",
-        "watch": "deep_research.cli.record_commands:watch_command",
-        "delete": "deep_research.cli.run_commands:delete_command",
-        "verify": "deep_research.cli.verify_command:verify_command",
-        "check": "deep_research.cli.part_commands:check_command",
-        "settings": "deep_research.cli.info_commands:settings_command",
-        "step": "deep_research.cli.part_commands:step_command",
-        "sources": "deep_research.cli.info_commands:sources_command",
-        "templates": "deep_research.cli.info_commands:templates_command",
-        "mcp": "deep_research_server.commands:mcp_command",
-        "serve": "deep_research_server.commands:serve_command",
-        "token": "deep_research_server.commands:token_command",
-    }
+    commands_by_name = {name: module for module, names in _MODULES for name in names.split()}  # noqa: RUF012 - a constant
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [name for name in self.commands_by_name if name != "research"]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        from importlib import import_module  # noqa: PLC0415
-
         if cmd_name not in self.commands_by_name:
             return None
-        module, name = self.commands_by_name[cmd_name].split(":")
         try:
-            return getattr(import_module(module), name)
+            return getattr(import_module(self.commands_by_name[cmd_name]), f"{cmd_name}_command")
         except ModuleNotFoundError as error:
             if error.name != _SERVER:
                 raise

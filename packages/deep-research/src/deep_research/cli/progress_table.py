@@ -94,8 +94,6 @@ class Board:
                 self.progress = f"revised: {event.edits} edits"
             case "report_ready":
                 self.done = f"{event.references} references · {event.gaps} gaps"
-            case _:
-                pass
 
     def _row(self, title: str) -> _Row:
         return self.rows.setdefault(title, _Row())
@@ -106,8 +104,10 @@ class Board:
         if self.notice:
             parts.append(Text(self.notice, style="yellow"))
         parts += [self._stages(), self._figures()]
-        if self.written and not self.done:
-            parts.append(self._end_of_text(width, max(_LEAST_LINES, height - _LINES_AROUND)))
+        if self.written and not self.done:  # the last lines of the report that is being written
+            most = max(_LEAST_LINES, height - _LINES_AROUND)
+            lines = Text(self.written[-most * width :]).wrap(_PLAIN, width)
+            parts.append(Text("\n").join(lines[-most:]))
         elif self.rows and "recall" not in self.seen:
             parts.append(self._sections(wide=width >= _WIDE))
         parts.extend(Text(f"gap  {gap}", style="yellow", overflow="ellipsis", no_wrap=True) for gap in self.gaps[-4:])
@@ -124,11 +124,6 @@ class Board:
             typed = Text(self.typed[-60:]) if self.typed else Text(HINT, style="dim")
             lines.append(Text("say> ", no_wrap=True, overflow="ellipsis").append_text(typed))
         return lines
-
-    def _end_of_text(self, width: int, most: int) -> Text:
-        """Draw the last lines of the report that is being written."""
-        lines = Text(self.written[-most * width :]).wrap(_PLAIN, width)
-        return Text("\n").join(lines[-most:])
 
     def _stages(self) -> Text:
         line = Text(no_wrap=True, overflow="ellipsis")

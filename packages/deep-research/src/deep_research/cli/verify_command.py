@@ -83,7 +83,12 @@ def verify_command(reports: tuple[str, ...], run_id: str | None, question: str, 
     if flags["to"]:
         echo_wrapped(f"Written: {write_export(run.export(flags['to']), out)}", err=True)
     elif fix:
-        _write_fixed(report, out, shown=not flags["as_json"])
+        if out is not None:
+            api.save_text(out, report.report)
+            echo_wrapped(f"Written: {out}", err=True)
+        elif not flags["as_json"]:
+            click.echo(report.report, nl=False)
+        click.echo(report.diff, err=True)
     return code_of_verification(run, report)
 
 
@@ -132,13 +137,3 @@ def _show(run: "Run", report: "Report", echo: Callable[[str], None]) -> None:
     if (left := len(report.gaps) - _MOST_SHOWN) > 0:
         echo(f"… and {left:,} {rest}")
     echo_wrapped(f"\nStatement by statement: deep-research show {run.id}   (or --to html)", err=True)
-
-
-def _write_fixed(report: "Report", out: Path | None, *, shown: bool) -> None:
-    """Write the text as it was put right to a file, or print it; what changed goes to standard error, as a unified diff."""
-    if out is not None:
-        api.save_text(out, report.report)
-        echo_wrapped(f"Written: {out}", err=True)
-    elif shown:
-        click.echo(report.report, nl=False)
-    click.echo(report.diff, err=True)

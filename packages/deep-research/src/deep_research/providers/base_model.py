@@ -84,7 +84,8 @@ class WiredModel:
                     raise self._translated(failure, request) from failure
             except MalformedOutput as error:
                 if error.reason == "thinking":
-                    self._manner = self._manner.with_room(self.family)
+                    room = max(2 * self._manner.room, self.family.thinking_tokens)
+                    self._manner = self._manner._replace(room=room)
                 raise
             else:
                 if guess is not None:  # it proves nothing against what was taken before
@@ -99,6 +100,7 @@ class WiredModel:
         return Sent(self._body(asked, manner), self._wire.paths[manner.path])
 
     async def _answered(self, request: ModelRequest, sent: Sent, manner: Manner) -> ModelAnswer:
+        """Return the answer, with the length of its prompt where that was probably cut. Raises ContextTooLong where surely."""
         in_text = bool(request.tools) and "tools" in manner.refused
         named = [name for name in (*sent.body, "role", TOOL_MESSAGES) if has_part(sent.body, name)]
         try:
@@ -113,19 +115,18 @@ class WiredModel:
         except WireFailure as failure:
             failure.usage = heard.usage
             raise
-        answer = await understood(heard, request, self._about, forced=_is_forced(sent.body))
+        choice = sent.body.get("tool_choice")  # of one tool: the answer is asked for as its call
+        forced = isinstance(choice, dict) and choice.get("type") in ("function", "tool")
+        answer = await understood(heard, request, self._about, forced=forced)
         if in_text and not answer.tool_calls:
             await pass_on(answer.text)
-        return self._read_whole(answer, request)
-
-    def _read_whole(self, answer: ModelAnswer, request: ModelRequest) -> ModelAnswer:
-        """Return the answer, with the length of its prompt where that was probably cut. Raises ContextTooLong where surely."""
-        sent = prompt_tokens(request)
-        reading = self._cut_prompts.note(request.messages, sent, answer.usage)
-        if reading.window:
-            self._manner = self._manner.cutting(reading.window)
-            raise self._cut(sent, reading.window, answer.usage)
-        return answer.model_copy(update={"sent_tokens": sent}) if reading.is_cut else answer
+        used = prompt_tokens(request)
+        reading = self._cut_prompts.note(request.messages, used, answer.usage)
+        if most := reading.window:
+            window, cut = self._manner.window or most, self._manner.cut or most
+            self._manner = self._manner._replace(window=min(window, most), cut=min(cut, most))
+            raise self._cut(used, most, answer.usage)
+        return answer.model_copy(update={"sent_tokens": used}) if reading.is_cut else answer
 
     def _cut(self, used: int, window: int, usage: Usage | None = None) -> ContextTooLong:
         message = f"{self.provider} ({self.model}) reads {window} tokens of a prompt, and cuts one of about {used} without a word."
@@ -186,9 +187,3 @@ class WiredModel:
     async def _salvaged(self, failure: WireFailure, request: ModelRequest) -> ModelAnswer | None:
         """Return the answer that a failure carries, for servers that refuse their own model's answers."""
         return None
-
-
-def _is_forced(body: dict[str, Any]) -> bool:
-    """Return whether the answer is asked for as the call of one tool."""
-    choice = body.get("tool_choice")
-    return isinstance(choice, dict) and choice.get("type") in ("function", "tool")

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import AsyncExitStack, aclosing, contextmanager, suppress
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from deep_research.address_credentials import basic_authorization, proxy_for
 from deep_research.protocol.bounded_transport import AnswerLimits, bounded_transport
@@ -38,13 +38,6 @@ WHOLE: dict[str, Any] = {"whole": True}
 """See `HttpWire.stream`."""
 
 
-class WireAnswer(NamedTuple):
-    """A JSON answer with its headers (lower-case names)."""
-
-    data: dict[str, Any]
-    headers: Mapping[str, str]
-
-
 class WireFailure(Exception):
     """What went wrong on the wire, untranslated: an HTTP status with its body, or a `reason`.
 
@@ -64,16 +57,14 @@ class WireFailure(Exception):
         self.usage: Usage | None = None
 
 
-@cache
-def _tls() -> ssl.SSLContext:
-    return ssl.create_default_context()
+_tls = cache(ssl.create_default_context)
 
 
-def load_httpx() -> None:
-    """Import httpx without its command `httpx`, for which it loads 70 modules of rich and pygments."""
+def load_httpx() -> Any:
+    """Import and return httpx without its command `httpx`, for which it loads 70 modules of rich and pygments."""
     if "httpx" not in sys.modules:
         sys.modules.setdefault("httpx._main", cast("Any", None))
-    import_module("httpx")
+    return import_module("httpx")
 
 
 class HttpWire:
@@ -83,7 +74,10 @@ class HttpWire:
         """`timeout_seconds` is the longest silence, not the longest answer; a server of this machine needs no `proxy`."""
         address, _, self._query = base_url.partition("?")  # Azure's addresses carry their api-version
         self.base_url = address.rstrip("/").removesuffix("/chat/completions").removesuffix("/v1/messages").rstrip("/")
-        self.paths = _beginnings(self.base_url)
+        path = self.base_url.partition("://")[2].partition("/")[2]
+        self.paths: tuple[str, ...] = ("",)
+        if path in ("", "openai"):  # beginnings of paths to try: people leave the version out
+            self.paths = ("", "/v1", *(("/openai/v1",) if not path else ()))
         self._headers = {"content-type": "application/json", **headers, **basic_authorization(self.base_url)}
         self._proxy = proxy_for(self.base_url, proxy)
         self._timeout = timeout_seconds
@@ -98,9 +92,7 @@ class HttpWire:
         return self._client
 
     def _make(self) -> "httpx.AsyncClient":
-        load_httpx()
-        import httpx  # noqa: PLC0415 - not needed without a model
-
+        httpx = load_httpx()
         silence = httpx.Timeout(self._timeout, connect=_CONNECT_SECONDS, write=_WRITE_SECONDS, pool=None)
         # How many requests are in flight is decided by limits.py, not by the pool.
         pool = httpx.Limits(max_connections=None, max_keepalive_connections=64)
@@ -109,8 +101,8 @@ class HttpWire:
         transport = bounded_transport(httpx, limits, limits=pool, verify=verify, proxy=self._proxy, trust_env=False)
         return httpx.AsyncClient(headers=self._headers, timeout=silence, transport=transport)
 
-    async def post(self, path: str, body: dict[str, Any], *, most: int = 0) -> WireAnswer:
-        """Return the JSON answer, of `most` bytes, else of as many as `body` asks for. Raises WireFailure."""
+    async def post(self, path: str, body: dict[str, Any], *, most: int = 0) -> tuple[dict[str, Any], Mapping[str, str]]:
+        """Return the JSON answer, of `most` bytes, else of as many as `body` asks for, and its headers. Raises WireFailure."""
         received = bytearray()
         headers: Mapping[str, str] = {}
         async with aclosing(self._pieces(path, body, most or most_bytes(body))) as pieces:
@@ -120,7 +112,7 @@ class HttpWire:
         data = _parsed(bytes(received))
         if not isinstance(data, dict):
             raise WireFailure("garbled", status=200, headers=headers, body=data)
-        return WireAnswer(data, headers)
+        return data, headers
 
     async def stream(self, path: str, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
         """Yield the JSON events of a stream (server-sent events or lines of JSON); to be closed. Raises WireFailure.
@@ -168,7 +160,9 @@ class HttpWire:
                     started = True
                     received += len(piece)
                     check_length(received, most)
-                    self._check_pace(received, time.monotonic() - begun)
+                    seconds = time.monotonic() - begun
+                    if seconds > self._timeout and received < seconds * _LEAST_BYTES_PER_SECOND:  # it drips
+                        raise WireFailure("timeout", body=f"{received} bytes in {seconds:.0f} s")
                     yield headers, piece
         except TimeoutError as error:
             raise WireFailure("timeout", body="a head or an error that does not end") from error
@@ -193,11 +187,6 @@ class HttpWire:
         except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError):
             return await stack.enter_async_context(client.stream("POST", url, content=content))
 
-    def _check_pace(self, received: int, seconds: float) -> None:
-        """Raise WireFailure for a body that drips: after the longest silence there is less than a few letters a second."""
-        if seconds > self._timeout and received < seconds * _LEAST_BYTES_PER_SECOND:
-            raise WireFailure("timeout", body=f"{received} bytes in {seconds:.0f} s")
-
     async def close(self) -> None:
         """Let go of connections."""
         if self._client is not None:
@@ -215,14 +204,6 @@ def check_length(length: int, most: int) -> None:
     """Raise WireFailure for an answer that is longer than `most`."""
     if length > most:
         raise WireFailure("garbled", status=200, body=f"an answer of more than {most:,} bytes")
-
-
-def _beginnings(base_url: str) -> tuple[str, ...]:
-    """Return the beginnings of paths to try at an address: people leave the version out."""
-    path = base_url.partition("://")[2].partition("/")[2]
-    if path in ("", "openai"):
-        return ("", "/v1", *(("/openai/v1",) if not path else ()))
-    return ("",)
 
 
 @contextmanager

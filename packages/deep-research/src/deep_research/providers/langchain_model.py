@@ -15,7 +15,7 @@ from uuid import uuid4
 from deep_research.address_credentials import with_credentials
 from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Role, Usage
 from deep_research.errors import ConfigError, ModelError
-from deep_research.providers.answer_parsing import Heard, RawCall, in_words, understood
+from deep_research.providers.answer_parsing import Heard, RawCall, as_text, in_words, understood
 from deep_research.providers.http_wire import WireFailure
 from deep_research.providers.model_families import Family
 from deep_research.providers.provider_catalog import NamedModel
@@ -136,21 +136,14 @@ def _read(answer: "AIMessage", request: ModelRequest) -> Heard:
     content = answer.content
     blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
     texts = [block if isinstance(block, str) else block.get("text", "") for block in blocks]
-    thoughts = [
-        block.get("thinking") or block.get("reasoning") or "" for block in blocks if isinstance(block, dict)
-    ]  # fmt: skip
+    thoughts = [block.get("thinking") or block.get("reasoning") or "" for block in blocks if isinstance(block, dict)]
     extra = answer.additional_kwargs.get("reasoning_content") or ""
-    calls = [
-        RawCall.model_validate({"id": call.get("id"), "name": call.get("name"), "raw": call.get("args")})
-        for call in (*answer.tool_calls, *answer.invalid_tool_calls)
-    ]
+    asked: list[Any] = [*answer.tool_calls, *answer.invalid_tool_calls]
+    calls = [RawCall(id=call.get("id"), name=call.get("name"), raw=call.get("args")) for call in asked]
     is_researcher = {"open", "research_complete"} <= {tool.name for tool in request.tools}
     if is_researcher and not calls:  # what a vendor's own web search has found is opened, so that it can be cited
         found = list(dict.fromkeys(_searched([*blocks, answer.additional_kwargs])))[:_MOST_OPENED]
-        calls = [
-            RawCall.model_validate({"id": f"native{n}", "name": "open", "raw": {"source": url}})
-            for n, url in enumerate(found)
-        ]
+        calls = [RawCall(id=f"native{n}", name="open", raw=as_text({"source": url})) for n, url in enumerate(found)]
     about = answer.response_metadata
     return Heard(
         text="".join(text for text in texts if text),
@@ -184,13 +177,10 @@ async def show_call(
     """Return what `ask` answers, and show the call to the callbacks of the node that it is made in."""
     if "langgraph" not in sys.modules or model.provider == "langchain":
         return await ask()
-    from langchain_core.runnables.config import (  # noqa: PLC0415 - it is loaded already
-        get_async_callback_manager_for_config,
-        var_child_runnable_config,
-    )
+    from langchain_core.runnables import config as configs  # noqa: PLC0415 - it is loaded already
 
-    config = var_child_runnable_config.get()
-    manager: Any = get_async_callback_manager_for_config(config) if config else None
+    config = configs.var_child_runnable_config.get()
+    manager: Any = configs.get_async_callback_manager_for_config(config) if config else None
     if manager is None or not manager.handlers:
         return await ask()
     from langchain_core.messages import AIMessageChunk  # noqa: PLC0415
@@ -227,7 +217,6 @@ async def show_call(
 
 def _generation(answer: ModelAnswer, message_id: str) -> Any:
     from langchain_core.messages import AIMessage  # noqa: PLC0415
-    from langchain_core.messages.ai import UsageMetadata  # noqa: PLC0415
     from langchain_core.outputs import ChatGeneration  # noqa: PLC0415
 
     used = answer.usage
@@ -235,12 +224,12 @@ def _generation(answer: ModelAnswer, message_id: str) -> Any:
         content=answer.text,
         id=message_id,
         tool_calls=[{"name": c.name, "args": c.arguments or {}, "id": c.id} for c in answer.tool_calls],
-        usage_metadata=UsageMetadata(
-            input_tokens=used.prompt_tokens,
-            output_tokens=used.completion_tokens,
-            total_tokens=used.prompt_tokens + used.completion_tokens,
-            input_token_details={"cache_read": used.cached_tokens},
-        ),
+        usage_metadata={
+            "input_tokens": used.prompt_tokens,
+            "output_tokens": used.completion_tokens,
+            "total_tokens": used.prompt_tokens + used.completion_tokens,
+            "input_token_details": {"cache_read": used.cached_tokens},
+        },
         response_metadata={"model_name": answer.model, "finish_reason": answer.finish_reason},
     )
     return ChatGeneration(message=message)

@@ -257,10 +257,9 @@ class ModelClient:
             except ResearchError as error:
                 usage = error.usage if isinstance(error, ModelError) else None
                 self._record(role, model, usage, started, type(error).__name__)
+                # A longer pause is that of a quota, which each model has of its own.
                 if isinstance(error, ModelRateLimited) and (error.retry_after or 0.0) <= _LONGEST_SECONDS:
-                    gate.pause(
-                        error.retry_after or 0.0
-                    )  # a longer one is that of a quota, which each model has of its own
+                    gate.pause(error.retry_after or 0.0)
                 raise
             gate.note_answer(model.model)
             return answer

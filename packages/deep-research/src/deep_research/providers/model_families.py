@@ -79,11 +79,9 @@ def family_of(model: str, overrides: Mapping[str, Any] | None = None) -> Family:
         return Family(**facts)
     except ValidationError as error:
         first = error.errors()[0]
-        name = ".".join(str(part) for part in first["loc"])
-        message = (
-            f"The fact {name} = {first['input']!r} about the model {model!r} does not fit: {first['msg'].lower()}."
-        )
-        raise ConfigError(message, setting=f"models.{model}.{name}", value=first["input"]) from None
+        name, given = ".".join(str(part) for part in first["loc"]), first["input"]
+        message = f"The fact {name} = {given!r} about the model {model!r} does not fit: {first['msg'].lower()}."
+        raise ConfigError(message, setting=f"models.{model}.{name}", value=given) from None
 
 
 def _known(model: str) -> dict[str, Any]:

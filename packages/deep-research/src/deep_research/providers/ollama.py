@@ -54,7 +54,7 @@ class OllamaModel(WiredModel):
         """Return the tokens that the model itself takes; what nobody exceeds where the server does not say."""
         try:
             with in_form():
-                told = (await self._wire.post("/api/show", {"model": self.model})).data["model_info"]
+                told = (await self._wire.post("/api/show", {"model": self.model}))[0]["model_info"]
                 return next(int(value) for name, value in told.items() if name.endswith(".context_length") and value)
         except (WireFailure, StopIteration):
             return self.family.context_tokens

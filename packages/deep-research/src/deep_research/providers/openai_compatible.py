@@ -230,9 +230,9 @@ class OpenAICompatibleModel(WiredModel):
             async with aclosing(self._wire.stream(path, body)) as events:
                 with in_form():
                     return await listen(events, forced="tool_choice" in body)
-        answer = await self._wire.post(path, body)
+        data, headers = await self._wire.post(path, body)
         with in_form():
-            return read(answer.data, answer.headers.get("x-request-id", ""))
+            return read(data, headers.get("x-request-id", ""))
 
     def _body(self, request: ModelRequest, manner: Manner) -> dict[str, Any]:
         family = manner.applied(self.family)

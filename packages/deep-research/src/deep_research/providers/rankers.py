@@ -51,7 +51,7 @@ class WireRanker:
         if self._form == "rerank":
             body = {"model": self._about.model, "query": question, "documents": list(texts), "top_n": len(texts)}
         try:
-            answer = (await self._wire.post(path, body, most=_BYTES_OF_A_TEXT * (len(texts) + 1))).data
+            answer, _ = await self._wire.post(path, body, most=_BYTES_OF_A_TEXT * (len(texts) + 1))
             with in_form():
                 scores = _scores(answer, self._form, len(texts))
                 if not all(map(isfinite, scores)):

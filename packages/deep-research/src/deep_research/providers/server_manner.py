@@ -97,17 +97,9 @@ class Manner(NamedTuple):
         left = self.window - prompt * 11 // 10
         return min(limit, left) if left >= max(_LEAST_ROOM, self.window // _LEAST_SHARE) else limit
 
-    def cutting(self, window: int) -> "Manner":
-        """Return it with the window at which prompts are cut without a word."""
-        return self._replace(window=min(self.window or window, window), cut=min(self.cut or window, window))
-
     def refusing(self, names: frozenset[str]) -> "Manner":
         """Return it with further parameters that are not taken."""
         return self._replace(refused=self.refused | names)
-
-    def with_room(self, family: Family) -> "Manner":
-        """Return it with twice the room for thoughts."""
-        return self._replace(room=max(2 * self.room, family.thinking_tokens))
 
 
 def learnt_from(failure: WireFailure, body: Mapping[str, Any], manner: Manner, provider: str) -> Manner:

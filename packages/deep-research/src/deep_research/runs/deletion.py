@@ -70,18 +70,13 @@ def delete_runs(home: Path, run_ids: Iterable[str]) -> Deletion:
     kept = [record for record in runs.list() if record.run_id not in ids]
     unreadable: tuple[str, ...] = ()
     if gone:
-        _delete_indexes(home, gone, kept)
+        needed = {index_name(record.docs) for record in kept}
+        unneeded = {index_name(record.docs) for record in gone} - needed
+        for path in (home / DOCUMENTS).glob("*"):
+            if not kept or path.name.partition("-")[0] in unneeded:
+                _remove(path)
         unreadable = _forget_pages(home, kept)
     return Deletion(ids, tuple(busy), max(0, before - folder_size(home)), unreadable)
-
-
-def _delete_indexes(home: Path, gone: Sequence[RunHead], kept: Sequence[RunHead]) -> None:
-    """Delete the indexes of documents that only deleted runs used; with no run left, all."""
-    needed = {index_name(record.docs) for record in kept}
-    unneeded = {index_name(record.docs) for record in gone} - needed
-    for path in (home / DOCUMENTS).glob("*"):
-        if not kept or path.name.partition("-")[0] in unneeded:
-            _remove(path)
 
 
 def _forget_pages(home: Path, kept: Sequence[RunHead]) -> tuple[str, ...]:
@@ -92,12 +87,8 @@ def _forget_pages(home: Path, kept: Sequence[RunHead]) -> tuple[str, ...]:
     """
     cache = home / PAGES
     if not kept:
-        for name in (
-            PAGES,
-            f"{PAGES}.damaged",
-            REJECTED,
-            "history",
-        ):  # the last of an earlier version: lines that were typed
+        # The last is of an earlier version: lines that were typed.
+        for name in (PAGES, f"{PAGES}.damaged", REJECTED, "history"):
             for path in home.glob(f"{name}*"):
                 _remove(path)
         return ()

@@ -136,11 +136,6 @@ def show_passage(key: str, library: Library) -> ShownPassage:
     return copy_fields(ShownPassage, passage, **told)
 
 
-def show_statement(claim: Claim) -> CheckedStatement:
-    """Return a statement as an agent is shown it."""
-    return copy_fields(CheckedStatement, claim, verdict=claim.verdict.kind, reason=claim.verdict.reason)
-
-
 def problem_of(one: GivenVerdict, claim: Claim) -> Problem:
     """Return what an agent found wrong with a statement."""
     told = one.reason or "Its passages do not say it."

@@ -103,7 +103,11 @@ def noting_end(task: RunTask, environment: RunEnvironment) -> Iterator[EventLog]
     except RunTakenOver:  # what becomes of it is for the process to note that carries it out now
         raise
     except (sqlite3.Error, OSError, StoreError) as error:
-        kept = _resumable(error, task.store)
+        # Only the checkpoints' own database raises no StoreError.
+        what = f"The state in {task.store.place!r} cannot be kept: {error}. Check the disk."
+        what = error.message if isinstance(error, StoreError) else what
+        message = f"{what} Then go on with: deep-research resume {task.store.run_id}"
+        kept = StoreError(message, path=task.store.place)
         _note_end(task, log, status="failed", error=kept.message)
         raise kept from error
     except Exception as error:
@@ -165,16 +169,6 @@ def _note_end(task: RunTask, log: EventLog, **changes: Any) -> None:
         task.note(**changes, seconds=log.seconds)
     except ResearchError:
         return
-
-
-def _resumable(error: sqlite3.Error | OSError | StoreError, store: RunStore) -> StoreError:
-    """Return what the disk refused, and how to go on; only the checkpoints' own database raises no StoreError."""
-    what = (
-        error.message
-        if isinstance(error, StoreError)
-        else f"The state in {store.place!r} cannot be kept: {error}. Check the disk."
-    )
-    return StoreError(f"{what} Then go on with: deep-research resume {store.run_id}", path=store.place)
 
 
 async def _drive(task: RunTask, ctx: RunContext, start: dict[str, Any], answer: Answer | None) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +30,8 @@ class Carried(Noun):
 
     def as_state(self) -> dict[str, Any]:
         """Return it as keys of the graph's state."""
-        values = {name: getattr(self, name) for name in type(self).model_fields}
         return {
-            **{name: value for name, value in values.items() if value is not None},
+            **{name: value for name, value in self if value is not None},
             "query_type": self.analysis.query_type,
             "output_format": self.analysis.output_format,
             "research_brief": self.brief.research_brief,
@@ -45,24 +43,21 @@ async def refresh_run(parent: RunStore, home: Path, wanted_id: str = "") -> RunS
 
     `report_changes` then says what changed. Raises ConfigError when the parent had no plan yet.
     """
-    record = await asyncio.to_thread(parent.load)
+    record, run_id = await asyncio.to_thread(parent.load), parent.run_id
     settings, now = Settings(**record.settings), load_settings()
     budgets = {name: (getattr(settings, name), most) for name in BUDGETS if (most := getattr(now, name))}
     settings = settings.model_copy(update={name: min(filter(None, both)) for name, both in budgets.items()})
     if settings.workflow in FOREIGN:
-        message = (
-            f"The run {parent.run_id} researched nothing by itself; verify its report again, or begin a new session."
-        )
-        raise ConfigError(message, setting="run", value=parent.run_id)
+        message = f"The run {run_id} researched nothing by itself; verify its report again, or begin a new session."
+        raise ConfigError(message, setting="run", value=run_id)
     has_plan = settings.workflow != "quick"  # a quick question has none
     state = await state_of(parent) if has_plan else {}
     if has_plan and "brief" not in state:
-        message = f"The run {parent.run_id} has no plan to go on from."
-        raise ConfigError(message, setting="run", value=parent.run_id)
+        message = f"The run {run_id} has no plan to go on from."
+        raise ConfigError(message, setting="run", value=run_id)
     taken = record.model_dump(include={"question", "language", "history", "mcp_servers", "owner"})
-    taken |= {"docs": record.docs, "parent": parent.run_id, "origin": "refresh"}
-    begin = partial(begin_run, settings, home=home, wanted_id=wanted_id, **taken)
-    store = await asyncio.to_thread(begin)
+    taken |= {"docs": record.docs, "parent": run_id, "origin": "refresh"}
+    store = await asyncio.to_thread(begin_run, settings, home=home, wanted_id=wanted_id, **taken)
     if has_plan:
         carried = Carried.model_validate({name: state[name] for name in Carried.model_fields if name in state})
         with closing(store.open_journal()) as journal:

@@ -24,6 +24,8 @@ _PAGE_MARK = re.compile(r"<a\s(?=[^<>]{0,999}?href\s?=\s?[\"']?#)[^<>]{0,1999}+>
 _INLINE = re.compile(r"</?(?:a|abbr|b|cite|em|i|mark|q|small|span|strong|u)\b[^<>]{0,300}>", re.IGNORECASE)
 _OPEN = re.compile(r"[\[(<][^\])>]{0,40}\Z")
 _NOTES = ("footnote", "endnote")
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _RAISED = ".//w:r[w:rPr/w:vertAlign/@w:val='superscript' or w:rPr/w:position/@w:val > 0]"
 
 
@@ -77,7 +79,6 @@ def mark_docx_links(data: bytes) -> bytes:
     """Return a DOCX file whose links, raised numbers and notes stand in the text of its body. Raises Unreadable."""
     import docx  # noqa: PLC0415 - heavy
     from docx.oxml import parse_xml  # noqa: PLC0415
-    from docx.oxml.ns import qn  # noqa: PLC0415
 
     open_zip(data, what="DOCX").close()
     try:
@@ -95,11 +96,11 @@ def mark_docx_links(data: bytes) -> bytes:
         if _NUMBERS.fullmatch(shown := _words(run)):
             run.getparent().replace(run, _run(f"<sup>{shown}</sup>"))
     for kind, root, relations in notes:
-        for mark in list(body.iter(qn(f"w:{kind}Reference"))):
+        for mark in list(body.iter(f"{_W}{kind}Reference")):
             mark.getparent().replace(mark, _run(f"[^{_note_name(mark, kind)}]")[0])
         _write_links(root, relations)
-        for note in root.iterchildren(qn(f"w:{kind}")):
-            if note.get(qn("w:type")) is None:  # else it is the line above notes
+        for note in root.iterchildren(f"{_W}{kind}"):
+            if note.get(f"{_W}type") is None:  # else it is the line above notes
                 body.add_p().append(_run(f"[^{_note_name(note, kind)}]: {_words(note)}"))
     made = io.BytesIO()
     file.save(made)
@@ -108,25 +109,19 @@ def mark_docx_links(data: bytes) -> bytes:
 
 def _note_name(element: Any, kind: str) -> str:
     """Return the name of a note: footnotes and endnotes have numbers of their own."""
-    from docx.oxml.ns import qn  # noqa: PLC0415 - heavy
-
-    return f"{'' if kind == _NOTES[0] else 'e'}{element.get(qn('w:id'), '')}"
+    return f"{'' if kind == _NOTES[0] else 'e'}{element.get(f'{_W}id', '')}"
 
 
 def _write_links(root: Any, relations: Mapping[str, Any]) -> None:
     """Put text in place of each link to the web below an element."""
-    from docx.oxml.ns import qn  # noqa: PLC0415 - heavy
-
-    for link in list(root.iter(qn("w:hyperlink"))):
-        relation = relations.get(link.get(qn("r:id"), ""))
+    for link in list(root.iter(f"{_W}hyperlink")):
+        relation = relations.get(link.get(_LINK, ""))
         if relation is not None and relation.is_external and _IS_OUT.match(relation.target_ref):
             link.getparent().replace(link, _run(write_link(_words(link), relation.target_ref)))
 
 
 def _words(element: Any) -> str:
-    from docx.oxml.ns import qn  # noqa: PLC0415 - heavy
-
-    return "".join(text.text or "" for text in element.iter(qn("w:t"))).strip()
+    return "".join(text.text or "" for text in element.iter(f"{_W}t")).strip()
 
 
 def _run(text: str) -> Any:

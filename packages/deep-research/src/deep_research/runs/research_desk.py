@@ -37,6 +37,7 @@ from deep_research.run_context.context import RunContext
 from deep_research.runs.desk_answers import (
     Begun,
     CheckedReport,
+    CheckedStatement,
     FoundProblem,
     GivenVerdict,
     Looked,
@@ -44,7 +45,6 @@ from deep_research.runs.desk_answers import (
     problem_of,
     show_looked,
     show_passage,
-    show_statement,
 )
 from deep_research.runs.research_run import ResearchRun, create_run
 from deep_research.runs.run_evidence import export_report
@@ -81,7 +81,7 @@ async def begin_desk(question: str, settings: Settings, *, home: Path, docs: Seq
     desk = ResearchDesk(store, home)
     async with desk.opened() as ctx:
         sources = {place.name: place.purpose for place in ctx.outside.places}
-        desk.note(status="waiting", waiting_for="An agent works at it.")
+        ResearchRun(store).note(status="waiting", waiting_for="An agent works at it.")
     return Begun(run_id=store.run_id, sources=sources, opens_addresses=True)
 
 
@@ -90,8 +90,8 @@ class ResearchDesk:
 
     def __init__(self, store: RunStore, home: Path) -> None:
         self._store, self._environment = store, RunEnvironment(home)
-        self._record = store.load()
-        if self._record.settings.get("workflow") != "desk":
+        self._run = ResearchRun(store)
+        if self._run.record.settings.get("workflow") != "desk":
             message = f"The run {store.run_id} is no session of an agent; begin one with `begin_research`."
             raise ConfigError(message, setting="run_id", value=store.run_id)
 
@@ -107,10 +107,6 @@ class ResearchDesk:
             async with open_context(job, self._environment) as ctx:
                 yield ctx
 
-    def note(self, **changes: Any) -> None:
-        """Write down in the record how the session stands."""
-        self._store.save(self._store.load().model_copy(update=changes))
-
     async def search(self, queries: Sequence[str], source: str = "") -> Looked:
         """Search a place (all that fit by default), or what was read so far (`library`)."""
         wanted = [" ".join(query.split()) for query in queries if query.strip()]
@@ -125,16 +121,16 @@ class ResearchDesk:
                 if source in ("", place.name):
                     for gap in await place.prepare(lambda *_told: None):
                         ctx.report_gap(gap)
-            return await self._perform(ctx, Action(id=_new_id(), name="search", query="\n".join(wanted), source=source))
+            return await self._perform(ctx, name="search", query="\n".join(wanted), source=source)
 
     async def open(self, what: str, find: str = "") -> Looked:
         """Open a source (s7), its text from a passage on (s7p3) or a web address; with `find` the places of words."""
         is_address = what.startswith(("http://", "https://"))
         async with self.opened([what] if is_address else ()) as ctx:
-            return await self._perform(ctx, Action(id=_new_id(), name="open", source=what.strip("[] "), query=find))
+            return await self._perform(ctx, name="open", source=what.strip("[] "), query=find)
 
-    async def _perform(self, ctx: RunContext, action: Action) -> Looked:
-        (seen,) = await search.perform(ctx, [action])
+    async def _perform(self, ctx: RunContext, **asked: Any) -> Looked:
+        (seen,) = await search.perform(ctx, [Action(id=f"d{secrets.token_hex(6)}", **asked)])
         return await asyncio.to_thread(show_looked, self._store.run_id, seen, ctx.library)
 
     async def add_note(self, text: str) -> Noted:
@@ -197,7 +193,7 @@ class ResearchDesk:
             made = await in_export(export_report, self._store, report, to)
             await in_background(self._store.save_result, report)
             told = {"title": report.title, "is_answered": report.answered, "seconds": ctx.log.seconds}
-            self.note(status="finished", waiting_for="", **told)
+            self._run.note(status="finished", waiting_for="", **told)
         return made
 
     def _finished(self, ctx: RunContext, kept: _Kept) -> Finished:
@@ -207,7 +203,7 @@ class ResearchDesk:
         section = Section(title=given.brief.title, status="completed", content=notes, sources=tuple(sources))
         return Finished(
             question=given.question,
-            original=self._record.question,
+            original=self._run.question,
             analysis=given.analysis,
             decision=Decision(next_action="START_RESEARCH", confidence=1.0),
             brief=given.brief,
@@ -217,7 +213,7 @@ class ResearchDesk:
         )
 
     def _assignment(self, ctx: RunContext, text: str) -> Assignment:
-        question = Question(text=self._record.question, language=self._record.language)
+        question = Question(text=self._run.question, language=self._run.language)
         return assignment_of(question, report_title(text), text, ctx.library)
 
     def _part(self, ctx: RunContext, kept: _Kept, start: int) -> CheckedReport:
@@ -228,12 +224,13 @@ class ResearchDesk:
         if start == 0 or start >= len(claims):
             named.add("")  # problems of the whole
         ids = dict.fromkeys(key for claim in shown for key in claim.passages)
+        told = [copy_fields(CheckedStatement, c, verdict=c.verdict.kind, reason=c.verdict.reason) for c in shown]
         return CheckedReport(
             run_id=self._store.run_id,
             counts=verdict_counts(kept.verification),
             is_judged=any(claim.verdict.by_model for claim in claims),
             open_statements=sum(bool(c.passages) and not c.verdict.by_model for c in claims),
-            statements=tuple(map(show_statement, shown)),
+            statements=tuple(told),
             problems=tuple(copy_fields(FoundProblem, p, statement=p.claim) for p in problems if p.claim in named),
             passages=tuple(show_passage(key, ctx.library) for key in ids),
             next=start + _STATEMENTS if start + _STATEMENTS < len(claims) else None,
@@ -247,10 +244,6 @@ async def _hold(store: RunStore, stack: AsyncExitStack) -> None:
         with nullcontext() if time.monotonic() > until else suppress(RunBusy):
             return await stack.enter_async_context(held_beside(store.held()))
         await asyncio.sleep(_LOOK_SECONDS)
-
-
-def _new_id() -> str:
-    return f"d{secrets.token_hex(6)}"
 
 
 def _kept(ctx: RunContext) -> _Kept:

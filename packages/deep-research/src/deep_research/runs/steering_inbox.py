@@ -93,8 +93,6 @@ def _read_instruction(store: RunStore, kind: str, text: str) -> Steer:
             fields = {"section": _find_section(sections_of(store), text)}
         case "add":
             fields = _new_section(sections_of(store), text)
-        case _:
-            pass
     try:
         return Steer.model_validate({"kind": kind, "id": secrets.token_hex(6), **fields})
     except ValidationError as error:

@@ -237,7 +237,10 @@ class ApiSource(Declaration, Generic[Options]):
                     break
         except SourceError as error:
             raise self._without_secrets(error) from None
-        return result.model_copy(update={"found": _once(result.found)[:limit]})
+        kept: dict[str, Found] = {}
+        for one in result.found:
+            kept.setdefault(one.key, one)
+        return result.model_copy(update={"found": tuple(kept.values())[:limit]})
 
     async def read(self, found: Found) -> Document:
         """Return the text behind a result as far as the API has it.
@@ -330,10 +333,3 @@ async def _text_in(found: Found) -> Document | None:
 def result(found: Iterable[Found | None], gaps: Iterable[Gap] = ()) -> SearchResult:
     """Return a result of what is there."""
     return SearchResult(found=tuple(one for one in found if one is not None), gaps=tuple(gaps))
-
-
-def _once(found: Iterable[Found]) -> tuple[Found, ...]:
-    kept: dict[str, Found] = {}
-    for one in found:
-        kept.setdefault(one.key, one)
-    return tuple(kept.values())

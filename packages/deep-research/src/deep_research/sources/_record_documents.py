@@ -71,18 +71,13 @@ def paragraphs(markup: str) -> str:
 
 def sections(markup: str) -> list[Section]:
     """Return the sections of an abstract: what its `<title>` or `<h4>` elements head, in order."""
-    found: list[Section] = []
-    heading, body = "", ""
+    found: list[tuple[str, list[str]]] = [("", [])]
     for is_heading, piece in _pieces(markup):
         if is_heading and len(piece) <= _MAX_HEADING_CHARS:
-            if heading or body.strip():
-                found.append((heading, _tidy(body)))
-            heading, body = fold(piece).rstrip(":"), ""
+            found.append((fold(piece).rstrip(":"), []))
         else:
-            body += piece
-    if heading or body.strip():
-        found.append((heading, _tidy(body)))
-    return [(title, body) for title, body in found if body or title]
+            found[-1][1].append(piece)
+    return [(title, body) for title, pieces in found if (body := _tidy("".join(pieces))) or title]
 
 
 def entities(text: str) -> str:

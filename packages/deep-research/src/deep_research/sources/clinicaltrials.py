@@ -134,10 +134,9 @@ def parse_studies(study: Record) -> Item | None:
 def _facts(protocol: Record, trial: str) -> tuple[Fact, ...]:
     status, design = protocol.record("statusModule"), protocol.record("designModule")
     enrolled = design.number("enrollmentInfo", "count")
-    kind, places = (
-        design.text("enrollmentInfo", "type").lower(),
-        protocol.records("contactsLocationsModule", "locations"),
-    )
+    kind = design.text("enrollmentInfo", "type").lower()
+    helpers = protocol.records("sponsorCollaboratorsModule", "collaborators")
+    places = protocol.records("contactsLocationsModule", "locations")
     return (
         ("Trial", trial),
         ("Official title", protocol.text("identificationModule", "officialTitle")),
@@ -149,10 +148,7 @@ def _facts(protocol: Record, trial: str) -> tuple[Fact, ...]:
         ("Primary completion", _date(status.record("primaryCompletionDateStruct"))),
         ("Completion", _date(status.record("completionDateStruct"))),
         ("Enrollment", f"{enrolled} participants{f' ({kind})' if kind else ''}" if enrolled is not None else ""),
-        (
-            "Collaborators",
-            [one.text("name") for one in protocol.records("sponsorCollaboratorsModule", "collaborators")],
-        ),
+        ("Collaborators", [one.text("name") for one in helpers]),
         ("Conditions", protocol.texts("conditionsModule", "conditions")),
         ("Allocation", _words(design.text("designInfo", "allocation"))),
         ("Model", _words(design.text("designInfo", "interventionModel"))),

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import defaultdict, deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from itertools import islice
@@ -161,10 +161,9 @@ class DocumentsSource:
         by_path = {str(file.path): file for file in files}
         done = read = 0
         progress("Reading documents", done, len(files))
-        with closing(
-            read_in_child(by_path, self._max_bytes)
-        ) as readings:  # also where this is stopped: its process ends
-            for group in _batched(self._until_stopped(readings)):
+        # Closed also where this is stopped: its process ends.
+        with closing(read_in_child(by_path, self._max_bytes)) as readings:
+            for group in _batched(readings, self._go_on):
                 with self._library.batch():
                     for path, answer in group:
                         self._keep(by_path[path], answer)
@@ -172,11 +171,6 @@ class DocumentsSource:
                 read += sum(answer.document is not None for _, answer in group)
                 told = ("Reading documents", done) if done < len(files) else ("Documents read", read)
                 progress(*told, len(files))
-
-    def _until_stopped(self, readings: Iterator[Reading]) -> Iterator[Reading]:
-        for reading in readings:
-            self._go_on()
-            yield reading
 
     def _go_on(self) -> None:
         """Raise Stopped where the indexing was stopped; the file at hand is read again the next time."""
@@ -276,10 +270,11 @@ def _gaps(problems: Sequence[Problem]) -> list[Gap]:
     return gaps
 
 
-def _batched(readings: Iterable[Reading]) -> Iterator[list[Reading]]:
+def _batched(readings: Iterable[Reading], go_on: Callable[[], None]) -> Iterator[list[Reading]]:
     """Group readings so that a transaction is neither tiny nor long, and the progress moves every second."""
     group, begun = list[Reading](), time.monotonic()
     for reading in readings:
+        go_on()
         group.append(reading)
         if len(group) >= _BATCH_FILES or time.monotonic() - begun >= _BATCH_SECONDS:
             yield group

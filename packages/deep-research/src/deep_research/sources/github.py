@@ -77,11 +77,8 @@ def parse_repositories(entry: Record) -> Item | None:
     name = entry.text("full_name")
     if "/" not in name:
         return None
-    about, stars, licence = (
-        entry.text("description"),
-        entry.number("stargazers_count"),
-        entry.text("license", "spdx_id"),
-    )
+    about, licence = entry.text("description"), entry.text("license", "spdx_id")
+    stars = entry.number("stargazers_count")
     facts = (
         snippet(about),
         entry.text("language"),

@@ -90,9 +90,8 @@ class HuggingFacePapersSource(ApiSource[_HuggingFacePapersOptions]):
     async def _search(self, query: str, limit: int) -> SearchResult:
         if self.options.day is None:
             return await self._found_in(parse_papers, self._get("/api/papers/search", {"q": query}))
-        listed = await read_answer(
-            parse_papers, await self._get("/api/daily_papers", {"limit": 100, "date": f"{self.options.day}"})
-        )
+        asked = {"limit": 100, "date": f"{self.options.day}"}
+        listed = await read_answer(parse_papers, await self._get("/api/daily_papers", asked))
         return result(await best(query, listed, limit))
 
 

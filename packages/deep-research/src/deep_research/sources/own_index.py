@@ -160,19 +160,17 @@ class PostgresIndexSource(ApiSource[PostgresIndexOptions]):
             message = "A table in PostgreSQL needs the extra `postgres`: pip install 'deep-research[postgres]'."
             raise ConfigError(message, setting="sources", value=self.name) from error
         try:
-            with psycopg.connect(
-                self._keys["POSTGRES_INDEX_DSN"], connect_timeout=10, options=f"-c statement_timeout={_SECONDS}s"
-            ) as connection:
+            address, bound = self._keys["POSTGRES_INDEX_DSN"], f"-c statement_timeout={_SECONDS}s"
+            with psycopg.connect(address, connect_timeout=10, options=bound) as connection:
                 connection.read_only = True
                 words = " or ".join(re.findall(r"\w+", query))
                 values = {"query": words, "vector": str(list(vector)), "limit": limit, "deep": 3 * limit}
                 return connection.execute(_query(self.options, by_meaning=bool(vector)).encode(), values).fetchall()
-        except (psycopg.OperationalError, psycopg.errors.QueryCanceled) as error:
-            raise Unreachable(
-                f"{self.name}: the database does not answer: {_first_line(error)}", source=self.name
-            ) from None
         except psycopg.Error as error:
-            raise Unreadable(f"{self.name}: the database refused: {_first_line(error)}", source=self.name) from None
+            is_away = isinstance(error, (psycopg.OperationalError, psycopg.errors.QueryCanceled))
+            kind, what = (Unreachable, "does not answer") if is_away else (Unreadable, "refused")
+            why = (str(error).splitlines() or [type(error).__name__])[0]
+            raise kind(f"{self.name}: the database {what}: {why}", source=self.name) from None
 
     def _record(self, row: tuple[Any, ...]) -> Item:
         own, title, body, url, date, rank = row
@@ -210,7 +208,3 @@ def parse_embedding(response: ApiResponse) -> list[float]:
     if not isinstance(vector, list) or not vector or not all(isinstance(one, int | float) for one in vector):
         raise PostgresIndexSource.failure(Unreadable, response, "the answer is no embedding")
     return [float(one) for one in vector]
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -122,12 +122,12 @@ class CrossrefSource(ApiSource[DatedOptions]):
     async def _search(self, query: str, limit: int) -> SearchResult:
         mail = {"mailto": self._keys.get("CROSSREF_MAILTO", "")}
         if name := doi(query):
-            return await self._found_in(
-                parse_crossref, self._get("/works", {"filter": f"doi:{name}", "rows": 1} | mail)
-            )
-        period = self.options.period("from-pub-date:{since},until-pub-date:{until}", first="1600-01-01")
-        params = {"query.bibliographic": query, "rows": min(limit, 100), "filter": period}
-        return await self._found_in(parse_crossref, self._get("/works", params | {"select": _CROSSREF_FIELDS} | mail))
+            params = {"filter": f"doi:{name}", "rows": 1}
+        else:
+            period = self.options.period("from-pub-date:{since},until-pub-date:{until}", first="1600-01-01")
+            params = {"query.bibliographic": query, "rows": min(limit, 100), "filter": period}
+            params |= {"select": _CROSSREF_FIELDS}
+        return await self._found_in(parse_crossref, self._get("/works", params | mail))
 
 
 def _people(persons: list[Record]) -> list[str]:
@@ -301,9 +301,8 @@ class SemanticScholarSource(ApiSource[DatedOptions]):
     async def _search(self, query: str, limit: int) -> SearchResult:
         ids = [f"ARXIV:{number}" for number in [arxiv_id(query)] if number] or [f"DOI:{d}" for d in [doi(query)] if d]
         if ids:
-            return await self._found_in(
-                parse_semantic_scholar, self._get(f"/graph/v1/paper/{ids[0]}", {"fields": _SEMANTIC_SCHOLAR_FIELDS})
-            )
+            call = self._get(f"/graph/v1/paper/{ids[0]}", {"fields": _SEMANTIC_SCHOLAR_FIELDS})
+            return await self._found_in(parse_semantic_scholar, call)
         params = {
             "query": query.replace("-", " "),  # a hyphenated word finds nothing there
             "limit": min(limit, 100),

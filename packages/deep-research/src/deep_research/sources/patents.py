@@ -39,11 +39,6 @@ def patent_key(number: str) -> str:
     return f"patent:{country}{prefix or ''}{digits}"
 
 
-def patent_url(number: str) -> str:
-    """Return an address where the publication can be read."""
-    return f"https://patents.google.com/patent/{re.sub(r'[^A-Z0-9]', '', number.upper())}/en"
-
-
 def _patent(
     number: str,
     *,
@@ -60,7 +55,7 @@ def _patent(
     return Item(
         key=patent_key(number),
         title=title or f"Patent {number}",
-        url=patent_url(number),
+        url=f"https://patents.google.com/patent/{re.sub(r'[^A-Z0-9]', '', number.upper())}/en",
         about=abstract or "; ".join(applicants),
         published=published,
         authors=inventors,
@@ -288,8 +283,7 @@ def _facts(about: Record, application: str) -> tuple[tuple[str, object], ...]:
         ("Type", about.text("applicationTypeLabelName")),
         ("Classes", [" ".join(code.split()) for code in about.texts("cpcClassificationBag")[:_MAX_CODES]]),
     )
-    known = tuple((name, value) for name, value in values if value)
-    return (("Application", application), *known) if known else ()
+    return (("Application", application), *values) if any(value for _, value in values) else ()
 
 
 def _parties(about: Record, role: str) -> Iterable[str]:

@@ -23,17 +23,14 @@ class PubMedSource(ApiSource[DatedOptions]):
     narrow = True
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        ids = await self._ids(query, limit)
-        if not ids:
-            return SearchResult()
-        return await self._found_in(parse_articles, self._call("efetch", {"id": ",".join(ids), "retmode": "xml"}))
-
-    async def _ids(self, query: str, limit: int) -> list[str]:
         days = self.options.period("{since} {until}", first="1800/01/01", last="2100/12/31", form="%Y/%m/%d")
         since, _, until = days.partition(" ")
         params = {"term": query, "retmax": min(limit, 100), "sort": "relevance", "retmode": "json"}
         params |= {"datetype": "pdat" if days else "", "mindate": since, "maxdate": until}
-        return await read_answer(parse_ids, await self._call("esearch", params))
+        ids = await read_answer(parse_ids, await self._call("esearch", params))
+        if not ids:
+            return SearchResult()
+        return await self._found_in(parse_articles, self._call("efetch", {"id": ",".join(ids), "retmode": "xml"}))
 
     async def _call(self, tool: str, params: Mapping[str, str | int]) -> ApiResponse:
         own: dict[str, str | int] = {"db": "pubmed", "tool": "deep-research"}

@@ -398,7 +398,7 @@ def _searxng_entries(response: ApiResponse) -> list[Record]:
         hint = "; the instance has to allow the format json in its settings.yml (search.formats)"
         raise replace(error, message=f"{error.message}{hint}") from None
     entries = [*answer.records("results"), *answer.records("infoboxes")]
-    if not entries and (failed := _failed_engines(answer)):
+    if not entries and (failed := parse_failed_engines(response)):
         raise SearxngSource.failure(Unreachable, response, f"no engine answered: {failed}")
     return entries
 
@@ -412,11 +412,7 @@ def parse_searxng(entry: Record) -> Page:
 
 def parse_failed_engines(response: ApiResponse) -> str:
     """Return the engines that have not answered, each with its reason. Raises SourceError."""
-    return _failed_engines(SearxngSource.object_of(response, "results"))
-
-
-def _failed_engines(answer: Record) -> str:
-    failed = answer.items("unresponsive_engines")[:_MAX_ENGINES]
+    failed = SearxngSource.object_of(response, "results").items("unresponsive_engines")[:_MAX_ENGINES]
     return snippet(", ".join(": ".join(Record(one).texts()) for one in failed))
 
 

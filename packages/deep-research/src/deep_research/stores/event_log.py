@@ -35,8 +35,10 @@ class EventFile:
         self._path = path
         with tell_disk_errors(path):
             self._file = open_private(path, "a")
-            if _is_cut_short(path):
-                self._file.write("\n")
+            with path.open("rb") as file:
+                file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
+                if file.read() not in (b"", b"\n"):  # the next event would be lost with it
+                    self._file.write("\n")
 
     def append(self, number: int, line: str) -> None:
         """Write the line of an event. Raises StoreError."""
@@ -138,15 +140,6 @@ class EventLog:
         if is_kept:
             self._keep(self._number, stamped.model_dump_json())
         self._listener(stamped)
-
-
-def _is_cut_short(path: Path) -> bool:
-    """Return whether a crash has left the last line without its end: the next one would be lost with it."""
-    with path.open("rb") as file:
-        if file.seek(0, os.SEEK_END) == 0:
-            return False
-        file.seek(-1, os.SEEK_END)
-        return file.read(1) != b"\n"
 
 
 def read_events(path: Path) -> list[Event]:

@@ -133,14 +133,14 @@ def _record_of(bundle: BundleFile, runs: RunStores, own: Mapping[str, Any]) -> t
     if created.tzinfo is None or not _FIRST_YEAR <= created.year <= datetime.now(UTC).year + 1:
         raise ValueError("the time of its beginning")
     made_with = given.settings if given.recorded is None else given.recorded
-    settings, left_out = take_over(made_with)
+    taken, left_out = take_over(made_with)
+    settings = {**own, **taken}
     recorded = {name: value for name, value in made_with.items() if name in _REPLAYED}
-    Settings(**{**own, **settings})  # one whose values are none is damaged
+    Settings(**settings)  # one whose values are none is damaged
     Settings(**recorded)
     kept = given.model_dump(include=_TAKEN_OVER)
-    record = RunRecord(
-        **kept, run_id=runs.new_id(given.run_id), status="finished", settings={**own, **settings}, recorded=recorded
-    )
+    own_id = runs.new_id(given.run_id)
+    record = RunRecord(**kept, run_id=own_id, status="finished", settings=settings, recorded=recorded)
     told = ("docs", "mcp_servers", "out", "owner", "parent")
     return record, [*(name for name in told if getattr(given, name)), *left_out]
 

@@ -75,7 +75,10 @@ def held(path: Path, *, run_id: str, tries: int = _TRIES) -> Iterator[None]:
                 if tries <= 0:
                     raise _busy(file, run_id) from error
             time.sleep(_MOMENT)
-        _sign(file)
+        with suppress(OSError):  # who holds it; on a full disk the lock holds all the same
+            os.ftruncate(file, 0)
+            os.lseek(file, 0, os.SEEK_SET)
+            os.write(file, str(os.getpid()).encode())
         yield
     finally:
         os.close(file)
@@ -88,14 +91,6 @@ def is_held(path: Path) -> bool:
             return False
     except RunBusy:
         return True
-
-
-def _sign(file: int) -> None:
-    """Write the number of this process into the lock file; on a full disk the lock holds all the same."""
-    with suppress(OSError):
-        os.ftruncate(file, 0)
-        os.lseek(file, 0, os.SEEK_SET)
-        os.write(file, str(os.getpid()).encode())
 
 
 def _busy(file: int, run_id: str) -> RunBusy:
@@ -288,8 +283,9 @@ class FolderRuns(RunStores):
         """See `RunStores.taking_in`: the folder has another name until all of it is there."""
         beside = self._home / RUNS
         for left in beside.glob(f"{_BEING_TAKEN_IN}*"):
-            if _is_left_over(left):
-                shutil.rmtree(left, ignore_errors=True)
+            with suppress(OSError, StoreError):  # one that begins has no lock yet
+                if time.time() - left.stat().st_mtime > _BEGINNING_SECONDS and not is_held(left / "lock"):
+                    shutil.rmtree(left, ignore_errors=True)
         folder = RunFolder(self._home, record.run_id, folder=f"{_BEING_TAKEN_IN}{secrets.token_hex(8)}")
         try:
             folder.create(record)
@@ -320,13 +316,6 @@ class FolderRuns(RunStores):
 
     def is_free(self, run_id: str) -> bool:
         return not (self._home / RUNS / run_id).exists()
-
-
-def _is_left_over(folder: Path) -> bool:
-    """Return whether an import that was killed has left this folder; one that begins has no lock yet."""
-    with suppress(OSError, StoreError):
-        return time.time() - folder.stat().st_mtime > _BEGINNING_SECONDS and not is_held(folder / "lock")
-    return False
 
 
 def list_runs(home: Path) -> Sequence[RunHead]:

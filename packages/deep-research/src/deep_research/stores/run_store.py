@@ -344,8 +344,7 @@ class RunStores(Protocol):
             return self.store(run_id)
         if is_whole:
             raise no_run(run_id)
-        known = self.ids()
-        matches = [one for one in known if one == run_id] or [one for one in known if run_id and run_id in one]
+        matches = [one for one in self.ids() if run_id and run_id in one]
         if len(matches) != 1:
             why = f"{run_id!r} fits {len(matches)} runs" if matches else f"There is no run {run_id!r}"
             raise RunNotFound(f"{why}. `deep-research list` shows all runs.", run_id=run_id)

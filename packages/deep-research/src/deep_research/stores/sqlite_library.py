@@ -2,7 +2,6 @@
 
 import json
 import re
-import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from deep_research.concurrency import COMPUTING
-from deep_research.data import Document, Found, Heading, PageStart, Passage, PassageHit, Snapshot, Source
+from deep_research.data import Document, Found, Passage, PassageHit, Snapshot, Source
 from deep_research.data.noun import copy_fields
 from deep_research.errors import StoreError
 from deep_research.safe_text import safe_text
@@ -23,42 +22,6 @@ from deep_research.stores.sqlite_file import open_database, tell_sqlite_errors
 from deep_research.text.passages import cut_passages
 
 _CHUNK = 16_384
-
-
-class SqliteTexts:
-    """Texts in two tables of `_SCHEMA`; the caller holds the lock and the transaction."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._db = connection
-
-    def add(self, sha256: str, text: str) -> int:
-        """Return the number of a text, storing it when it is new."""
-        row = self._db.execute("SELECT id FROM texts WHERE sha256 = ?", (sha256,)).fetchone()
-        if row:
-            return row[0]
-        made = self._db.execute("INSERT INTO texts (sha256, length) VALUES (?, ?)", (sha256, len(text))).lastrowid or 0
-        # Bytes, since a text may hold lone surrogates, which SQLite's own text type refuses.
-        chunks = (
-            (made, start, text[start : start + _CHUNK].encode("utf-8", "surrogatepass"))
-            for start in range(0, len(text), _CHUNK)
-        )
-        self._db.executemany("INSERT INTO chunks VALUES (?, ?, ?)", chunks)
-        return made
-
-    def slice(self, text: int, start: int = 0, stop: int | None = None) -> str:
-        """Return `text[start:stop]` from the chunks that hold it."""
-        first = start - start % _CHUNK
-        last = sys.maxsize if stop is None else stop
-        query = "SELECT body FROM chunks WHERE text = ? AND start >= ? AND start < ? ORDER BY start"
-        bodies = [row[0].decode("utf-8", "surrogatepass") for row in self._db.execute(query, (text, first, last))]
-        return "".join(bodies)[start - first : None if stop is None else stop - first]
-
-    def remove_unused(self, texts: Iterable[int]) -> None:
-        """Forget those of `texts` that no snapshot has any more."""
-        for text in texts:
-            if not self._db.execute("SELECT 1 FROM snapshots WHERE text = ? LIMIT 1", (text,)).fetchone():
-                self._db.execute("DELETE FROM chunks WHERE text = ?", (text,))
-                self._db.execute("DELETE FROM texts WHERE id = ?", (text,))
 
 
 _SCHEMA = """
@@ -119,7 +82,6 @@ class SqliteLibrary:
         self._seen: dict[str, Passage] = {}
         self._at: dict[int, Passage] = {}
         self._db = open_database(self._path)
-        self._texts = SqliteTexts(self._db)
         self._index = TermIndex(self._db)
         self._open()
 
@@ -213,7 +175,7 @@ class SqliteLibrary:
         """Store a snapshot, which is the newest of its source from now on, with its passages."""
         number = _number(one.snapshot.source)
         self._db.execute("UPDATE passages SET current = 0 WHERE source = ?", (number,))
-        text = self._texts.add(one.snapshot.sha256, one.snapshot.text)
+        text = self._add_text(one.snapshot.sha256, one.snapshot.text)
         facts = one.snapshot.model_dump_json(exclude={"text", "source"})
         insert = "INSERT INTO snapshots (source, text, facts) VALUES (?, ?, ?)"
         row = self._db.execute(insert, (number, text, facts)).lastrowid
@@ -221,6 +183,28 @@ class SqliteLibrary:
         self._db.executemany(_INSERT_PASSAGE, pieces)
         last = max((p.ordinal for p in one.passages), default=0)
         self._db.execute("UPDATE sources SET passages = max(passages, ?) WHERE number = ?", (last, number))
+
+    def _add_text(self, sha256: str, text: str) -> int:
+        """Return the number of a text, storing it when it is new."""
+        row = self._db.execute("SELECT id FROM texts WHERE sha256 = ?", (sha256,)).fetchone()
+        if row:
+            return row[0]
+        made = self._db.execute("INSERT INTO texts (sha256, length) VALUES (?, ?)", (sha256, len(text))).lastrowid or 0
+        # Bytes, since a text may hold lone surrogates, which SQLite's own text type refuses.
+        chunks = (
+            (made, start, text[start : start + _CHUNK].encode("utf-8", "surrogatepass"))
+            for start in range(0, len(text), _CHUNK)
+        )
+        self._db.executemany("INSERT INTO chunks VALUES (?, ?, ?)", chunks)
+        return made
+
+    def _slice(self, text: int, start: int = 0, stop: int | None = None) -> str:
+        """Return `text[start:stop]` of a stored text from the chunks that hold it."""
+        first = start - start % _CHUNK
+        last = sys.maxsize if stop is None else stop
+        query = "SELECT body FROM chunks WHERE text = ? AND start >= ? AND start < ? ORDER BY start"
+        bodies = [row[0].decode("utf-8", "surrogatepass") for row in self._db.execute(query, (text, first, last))]
+        return "".join(bodies)[start - first : None if stop is None else stop - first]
 
     def _give_title(self, source: str, title: str) -> None:
         """Give a source without a title that of its document."""
@@ -242,7 +226,7 @@ class SqliteLibrary:
         rows = self._db.execute(query, (source,)).fetchall()
         if not rows:
             return "", {}
-        whole = self._texts.slice(rows[0][4]) if text is None else text
+        whole = self._slice(rows[0][4]) if text is None else text
         title = self._db.execute("SELECT title FROM sources WHERE number = ?", (source,)).fetchone()[0]
         return title, {number: (whole[start:stop], heading) for number, start, stop, heading, _ in rows}
 
@@ -278,7 +262,8 @@ class SqliteLibrary:
         if row is None:
             return None
         facts = json.loads(row[1])
-        return _snapshot(source, self._texts.slice(row[0]), facts) if sha256 in (None, facts["sha256"]) else None
+        is_same = sha256 in (None, facts["sha256"])
+        return Snapshot(source=source, text=self._slice(row[0]), **facts) if is_same else None
 
     def passage(self, passage: str) -> Passage | None:
         """Return the passage of an id, or None. What was given out before is given again without waiting for the lock."""
@@ -301,7 +286,7 @@ class SqliteLibrary:
         row = self._db.execute(f"{_PASSAGE} WHERE p.number = ?", (number,)).fetchone()
         if row is None:
             return None
-        passage = _passage_of(row, self._texts.slice(row[7], row[3], row[4]))
+        passage = _passage_of(row, self._slice(row[7], row[3], row[4]))
         if len(self._seen) >= _SEEN:
             self._forget()
         self._seen[passage.id] = self._at[number] = passage  # an id means the same stretch for ever
@@ -317,7 +302,7 @@ class SqliteLibrary:
     def passages(self, source: str) -> Sequence[Passage]:
         rows = self._db.execute(f"{_PASSAGE} WHERE p.source = ? AND p.current ORDER BY p.ordinal", (_number(source),))
         found = rows.fetchall()
-        text = self._texts.slice(found[0][7]) if found else ""
+        text = self._slice(found[0][7]) if found else ""
         return [_passage_of(row, text[row[3] : row[4]]) for row in found]
 
     @_guarded
@@ -349,7 +334,10 @@ class SqliteLibrary:
             self._db.execute("DELETE FROM passages WHERE source = ?", (number,))
             self._db.execute("DELETE FROM snapshots WHERE source = ?", (number,))
             self._db.execute("DELETE FROM sources WHERE number = ?", (number,))
-            self._texts.remove_unused(text for (text,) in texts)
+            for (text,) in texts:
+                if not self._db.execute("SELECT 1 FROM snapshots WHERE text = ? LIMIT 1", (text,)).fetchone():
+                    self._db.execute("DELETE FROM chunks WHERE text = ?", (text,))
+                    self._db.execute("DELETE FROM texts WHERE id = ?", (text,))
             self._index.remove(*gone)
 
     def snapshots(self) -> Iterator[StoredSnapshot]:
@@ -360,15 +348,11 @@ class SqliteLibrary:
 
     @_guarded
     def _stored(self, number: int) -> StoredSnapshot:
-        source, text, facts = self._db.execute(
-            "SELECT source, text, facts FROM snapshots WHERE id = ?", (number,)
-        ).fetchone()
-        rows = self._db.execute(
-            "SELECT ordinal, start, stop, page, heading FROM passages WHERE snapshot = ? ORDER BY ordinal", (number,)
-        ).fetchall()
-        return StoredSnapshot(
-            _snapshot(f"s{source}", self._texts.slice(text), json.loads(facts)), tuple(map(StoredPassage._make, rows))
-        )
+        query = "SELECT source, text, facts FROM snapshots WHERE id = ?"
+        source, text, facts = self._db.execute(query, (number,)).fetchone()
+        snapshot = Snapshot(source=f"s{source}", text=self._slice(text), **json.loads(facts))
+        query = "SELECT ordinal, start, stop, page, heading FROM passages WHERE snapshot = ? ORDER BY ordinal"
+        return StoredSnapshot(snapshot, tuple(map(StoredPassage._make, self._db.execute(query, (number,)))))
 
     @_guarded
     def restore(self, sources: Iterable[Source], snapshots: Iterable[StoredSnapshot]) -> None:
@@ -400,13 +384,6 @@ def _source(number: int, facts: str) -> Source:
 def _one_line(text: str) -> str:
     """Return what a stranger calls something: on one line, of a length that can be shown."""
     return " ".join(safe_text(text).split())[:_MOST_TITLE]
-
-
-def _snapshot(source: str, text: str, facts: dict[str, Any]) -> Snapshot:
-    """Return the snapshot of a text, from its facts as they are kept."""
-    facts["headings"] = tuple(Heading(**heading) for heading in facts["headings"])
-    facts["pages"] = tuple(PageStart(**page) for page in facts["pages"])
-    return Snapshot(source=source, text=text, **facts)
 
 
 def _passage_of(row: tuple[Any, ...], text: str) -> Passage:
