@@ -19,8 +19,9 @@ import httpx
 import pytest
 
 from deep_research_server import listening, request_bodies
+from deep_research_server.access_tokens import AccessTokens
 from deep_research_server.request_bodies import MOST_LARGE
-from deep_research_server.request_guard import RequestGuard
+from deep_research_server.request_guard import MOST_UNDER_WAY, RequestGuard
 from tests.server.serving import serving, serving_app
 from tests.support.turns import TOO_LONG, turns_of_tasks
 
@@ -174,34 +175,47 @@ def _answer_to(port: int, sent: bytes) -> bytes:
         return one.recv(100)
 
 
-async def test_of_large_answers_that_nobody_takes_there_are_few() -> None:
+async def _statuses(guard: RequestGuard, path: str, number: int) -> Counter[int]:
+    """Return how so many requests are answered by clients that take nothing until the last of them is."""
     statuses: list[int] = []
     taken, all_begun = asyncio.Event(), asyncio.Event()
-
-    async def app(_scope: Any, _receive: Any, send: Any) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2000000")]})
-        await send({"type": "http.response.body", "body": b"a" * 2_000_000})
 
     async def send(message: Any) -> None:
         if message["type"] == "http.response.start":
             statuses.append(message["status"])
-            if len(statuses) == MOST_LARGE + 2:
+            if len(statuses) == number:
                 all_begun.set()
         else:
             assert len(message["body"]) < 100_000  # a piece, or the refusal
             await taken.wait()
 
-    async def ask() -> None:
-        scope = {"type": "http", "method": "GET", "path": "/", "headers": [(b"host", b"localhost")]}
-        await guard(scope, _nothing, send)
-
-    guard = RequestGuard(app, tokens=None)
     async with asyncio.TaskGroup() as asking:
-        for _ in range(MOST_LARGE + 2):
-            asking.create_task(ask())
+        for _ in range(number):
+            scope = {"type": "http", "method": "GET", "path": path, "headers": [(b"host", b"localhost")]}
+            asking.create_task(guard(scope, _nothing, send))
         await all_begun.wait()
         taken.set()
-    assert Counter(statuses) == {200: MOST_LARGE, 429: 2}
+    return Counter(statuses)
+
+
+async def _large(_scope: Any, _receive: Any, send: Any) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2000000")]})
+    await send({"type": "http.response.body", "body": b"a" * 2_000_000})
+
+
+async def test_of_large_answers_that_nobody_takes_there_are_few() -> None:
+    guard = RequestGuard(_large, tokens=None)
+    assert await _statuses(guard, "/", MOST_LARGE + 2) == {200: MOST_LARGE, 429: 2}
+
+
+async def test_strangers_who_take_nothing_keep_out_nobody_who_asks_whether_it_is_alive(tmp_path: Path) -> None:
+    async def app(_scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"ok"})
+
+    guard = RequestGuard(app, tokens=AccessTokens(tmp_path))
+    assert await _statuses(guard, "/healthz", MOST_UNDER_WAY + 2) == {200: MOST_UNDER_WAY + 2}
+    assert await _statuses(guard, "/", MOST_UNDER_WAY + 2) == {200: MOST_UNDER_WAY, 429: 2}
 
 
 async def _nothing() -> dict[str, Any]:

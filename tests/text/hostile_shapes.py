@@ -28,6 +28,7 @@ from deep_research.providers.provider_failures import About, translate
 from deep_research.providers.tools_in_text import calls_in
 from deep_research.reading_child import read_here
 from deep_research.safe_text import safe_text
+from deep_research.search.passage_search import query_terms
 from deep_research.search.title_names import heading_key, names, title_keys
 from deep_research.sources import _record_documents
 from deep_research.sources.feeds import FeedsSource
@@ -59,7 +60,7 @@ _PIECES = {
     "closings": ")", "citations": "[1]", "entries": "\n[1] http://a.test/\n[1]",
     "hangul": "한 ", "names": "Ab Cd ", "numbering": "1. ", "roles": ":a:`", "entities": "&amp", "code": "`a`. ",
     "ends": ".) ", "comments": "<!--", "underlines": "_a", "steps": "e.g. ", "semicolons": ";\n ", "scripts": "<script>", "open scripts": "<script ", "instructions": "<?",
-    "formulas": "<tex-math>", "braces": "{", "words": "a 1 ", "exponents": "1<sup ", "commas": ",", "empty comments": "<!---->", "thoughts": "<think></think>",
+    "formulas": "<tex-math>", "braces": "{", "words": "a 1 ", "one word": "word ", "exponents": "1<sup ", "commas": ",", "empty comments": "<!---->", "thoughts": "<think></think>",
     "ideographic stops": "。", "sentences": "a. ", "items": "- ", "hashes": "\n#", "openings": "“", "commands": "\x1b]",
     "short commands": "\x9b;", "strings": "\x1bP\x1b", "titles": "a\x1b]0;", "turns": "\u202e",
     "ids": "A [s1p2, ", "quoted lines": "\n> a", "dates": "3 May 1877 ", "negations": "not ", "phases": "phase 1 ", "three big": "三大", "dotted kana": "トマス・", "rates": "The rate rose by 5 % in 2020. ",
@@ -145,6 +146,7 @@ WORK: dict[str, Callable[[str], Any]] = {
     "rules of many": lambda text: parse_robots(_of_many(len(text))).can_fetch(f"http://a.test/{'a' * 9_000}", "a"),
     "charset": lambda text: charset_of(b"", f'text/html;x="{text}'),
     "figures": lambda text: missing_figures("It fell by 5 % in May 1877.", [text]),
+    "query": query_terms,
     "missing names": lambda text: missing_names("It is by Alphas Betaxs.", text),
     **{
         f"{function.__module__}.{function.__name__}": function

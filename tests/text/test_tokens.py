@@ -1,5 +1,8 @@
+import unicodedata
+
 import pytest
 
+from claimcheck.text.normal_forms import normalized
 from claimcheck.text.tokens import content_terms
 
 
@@ -39,3 +42,10 @@ def test_different_things_have_a_term_of_their_own(one: str, other: str) -> None
 )
 def test_words_of_questions_and_particles_are_no_content(text: str, terms: list[str]) -> None:
     assert content_terms(text) == terms
+
+
+def test_whatever_becomes_a_mark_is_cut_where_there_are_thousands() -> None:
+    become = [
+        sign for sign in map(chr, range(0x110000)) if unicodedata.combining(unicodedata.normalize("NFKD", sign)[0])
+    ]
+    assert [sign for sign in become if len(normalized("NFKC", "a" + sign * 200)) > 100] == []
