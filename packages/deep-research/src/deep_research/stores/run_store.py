@@ -166,9 +166,10 @@ def is_run_id(text: str) -> bool:
 
 
 def dated_id(mark: str = "") -> str:
-    """Return an id for a run of this moment (UTC), which ends with `mark` or, without one, at random."""
-    form = "%Y%m%d-%H%M%S-%f" if mark else "%Y%m%d-%H%M%S"  # with which two runs of one mark are apart, and in order
-    return f"{datetime.now(UTC):{form}}-{mark or secrets.token_hex(4)}"
+    """Return an id for a run of this moment (UTC), in the order of time; it ends with `mark` or, without one, at random."""
+    now = datetime.now(UTC)
+    moment = f"{now:%f}-{mark}" if mark else f"{now.microsecond:05x}{secrets.token_hex(2)[1:]}"
+    return f"{now:%Y%m%d-%H%M%S}-{moment}"
 
 
 def no_run(run_id: str) -> RunNotFound:
