@@ -30,7 +30,7 @@ _TOKEN_COOKIE = re.compile(rf"(?:^|;)\s?{COOKIE}=([\w.~-]{{1,300}})(?=;|\s|$)")
 PUBLIC = ("/", "/page/", "/healthz", "/readyz", "/openapi.json", "/api/v1/session", "/favicon.ico")
 """What is served without a token: the page itself, which holds no data, and what tells that the server is alive."""
 _ALIVE = ("/healthz", "/readyz")
-"""What no count of strangers keeps out: it is made of nothing."""
+"""Never refused for what other strangers have under way: these answers hold nothing."""
 _CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
@@ -58,6 +58,10 @@ _PROXIED = (
 )
 
 
+class _Revoked(Exception):
+    """The token of who reads a stream was revoked: the stream ends."""
+
+
 class _Answer:
     """The answer to one request on its way out.
 
@@ -74,7 +78,7 @@ class _Answer:
         self.is_let_in: Callable[[], bool] = lambda: True
 
     async def send(self, message: Message) -> None:
-        """Send a message. Raises LimitReached for one large answer too many, Refusal where a token was revoked meanwhile."""
+        """Send a message. Raises LimitReached for one large answer too many."""
         if self.body is not None and self.body.refused and not self.started:
             return  # whatever the application makes of a body that was cut
         if message["type"] == "http.response.start":
@@ -82,7 +86,7 @@ class _Answer:
             self._guard_head(message)
             self.started = True
         elif message.get("more_body") and not self.is_let_in():
-            raise Refusal(401, "The token was revoked.")
+            raise _Revoked
         whole = message.get("body", b"")
         # Each piece waits for the one before: who takes nothing is told from who is slow, and little waits in memory.
         for start in range(0, len(whole) - _PIECE, _PIECE):
@@ -135,8 +139,9 @@ class RequestGuard:
             OWNER.set(_STRANGERS if is_stranger else owner)
             answer.under_way.enter_context(nullcontext() if is_stranger else self._under_way.one_of(owner))
             answer.count_large = partial(self._large_answers.one_of, _STRANGERS if is_stranger else owner)
-            if owner:
-                answer.is_let_in = lambda: owner == self._admit(scope, headers)
+            if self._tokens is not None and owner:
+                tokens, token = self._tokens, _token_of(headers)
+                answer.is_let_in = lambda: tokens.owner_of(token) == owner
             # Nothing else reads cookies, and reading them costs the square of their length (CVE-2024-7592).
             scope["headers"] = [pair for pair in scope["headers"] if pair[0].lower() != b"cookie"]
             announced = headers.get("content-length", "")
@@ -147,18 +152,16 @@ class RequestGuard:
                     await self._app(scope, body.receive, answer.send)
             else:
                 answer.body = body = await self._read(scope, receive, owner, announced)
-                if (
-                    is_stranger and scope["path"] not in _ALIVE
-                ):  # only now, and by path: what does not come, or is not taken, keeps no other out
+                # Only now, and by path: what does not come, or is not taken, keeps no other out.
+                if is_stranger and scope["path"] not in _ALIVE:
                     path = scope["path"] if scope["path"] in PUBLIC else "/page/"
                     answer.under_way.enter_context(self._strangers.one_of(path))
                 await self._app(scope, body.receive, answer.send)
             if body.refused and not answer.started:
                 raise body.refused
+        except _Revoked:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
         except (Refusal, LimitReached) as refusal:
-            if answer.started and isinstance(refusal, Refusal):  # whose token was revoked
-                await send({"type": "http.response.body", "body": b"", "more_body": False})
-                return
             if answer.started:
                 raise
             answer.body = None

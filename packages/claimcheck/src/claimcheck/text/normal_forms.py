@@ -6,13 +6,13 @@ from functools import cache
 from typing import Literal
 
 _MOST_MARKS = 30
-"""Marks on one letter that are kept; the longest run in any language has three."""
+"""Marks on one letter that are kept; far more than any language needs (UAX #15, section 13)."""
 _LAST_MARK = 0x20000
 _BECOME_MARKS = "\u0f73\u0f75\u0f81\uff9e\uff9f"
 """Marks once they are decomposed, of Tibetan and of half the width."""
 
 
-def normalized(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
+def normalized(form: Literal["NFC", "NFKC", "NFKD"], text: str) -> str:
     """Return a text in a normal form; of a run of combining marks the first thirty.
 
     Sorting a run takes the square of its length in one call, beside which no thread goes on.

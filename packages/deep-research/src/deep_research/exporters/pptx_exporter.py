@@ -124,9 +124,8 @@ class _Slides:
             slide = self._slide(title, number, layout=5)
             size = (_emu(_LEFT), _emu(_TOP), _emu(_TEXT_WIDTH), _emu(0.4 * (len(rows) + 1)))
             grid = slide.shapes.add_table(len(rows) + 1, columns, *size).table
-            for column, share in zip(
-                grid._tbl.tblGrid.gridCol_lst, shares, strict=True
-            ):  # `columns` look for each anew
+            # `grid.columns` looks for each column anew.
+            for column, share in zip(grid._tbl.tblGrid.gridCol_lst, shares, strict=True):
                 column.w = _emu(_TEXT_WIDTH * share / sum(shares))
             grid._tbl.tblPr.set("rtl", str(int(blocks.is_right_to_left(blocks.block_text(table)))))
             for line, row in enumerate(([blocks.cited_text(cell) for cell in table.head], *rows)):

@@ -36,8 +36,8 @@ ROBOTS_BYTES = 524_288
 
 _AGENT = re.compile(r"^[ \t]*user(?:-| ?)agent[ \t:][ \t:]*([^\s/#]*)[^\n\r]*", re.IGNORECASE | re.MULTILINE)
 _OTHER = "another"
-_MOST_LINES, _LONGEST_LINE, _MATCHED = 5_000, 500, 2_000
-"""Lines of a robots.txt that are obeyed, characters of one, and characters of an address that are held against them."""
+_MATCHED = 2_000
+"""Characters of an address that are held against the rules: each rule is looked for in all of them."""
 MAX_CRAWL_DELAY = 10.0
 """Seconds of a Crawl-delay that are obeyed; more would stop a run for one host."""
 _ARCHIVE = "https://archive.org/wayback/available"
@@ -62,9 +62,7 @@ def parse_robots(body: bytes) -> Protego:
 
     All other programs are one: Protego keeps each rule once for every program that its group names.
     """
-    text = _AGENT.sub(_own_or_other, body[:ROBOTS_BYTES].decode("utf-8-sig", "replace"))
-    lines = [line for line in text.splitlines() if line.strip() and line[0] != "#" and len(line) <= _LONGEST_LINE]
-    return Protego.parse("\n".join(lines[:_MOST_LINES]))
+    return Protego.parse(_AGENT.sub(_own_or_other, body[:ROBOTS_BYTES].decode("utf-8-sig", "replace")))
 
 
 def _own_or_other(line: re.Match[str]) -> str:
