@@ -1,5 +1,6 @@
 """Contract rows B1, B2, B5 and B7: the shape of the graph and the way through it."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -75,3 +76,25 @@ def test_b5_a_plan_without_sections_still_ends_in_a_report(tmp_path: Path) -> No
     trace = ask(tmp_path, "Engines", Shelf(**ENGINES), reasoner=Planner())
     assert trace.report.sections == ()
     assert not trace.report.answered
+
+
+class Judging(Planner):
+    """Judges the question only after its place was searched: who looked around afterwards would wait for ever."""
+
+    def __init__(self, *titles: str, shelf: Shelf) -> None:
+        super().__init__(*titles)
+        self.info = self.info.model_copy(update={"kind": "model"})
+        self._shelf = shelf
+
+    async def decide(self, question: Question, **given: Any) -> Decision:
+        async with asyncio.timeout(20):
+            while not self._shelf.asked:
+                await asyncio.sleep(0)
+        return await super().decide(question, **given)
+
+
+def test_the_first_look_is_taken_while_the_question_is_judged_and_not_again(tmp_path: Path) -> None:
+    shelf = Shelf(**ENGINES)
+    trace = ask(tmp_path, "Which engines turn fast?", shelf, reasoner=Judging(*THREE, shelf=shelf))
+    assert shelf.asked["Which engines turn fast?"] == 1
+    assert [turn.observations[0].passages for turn in trace.state["discovery_turns"]] != [()]

@@ -5,21 +5,22 @@ repeats nothing but the last judgement, which the journal holds.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.graph import END
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
+from deep_research.concurrency import side_by_side
 from deep_research.conversation.replies import pick_options
-from deep_research.data import Asked, Decision, Question
+from deep_research.data import Asked, Decision, QueryAnalysis, Question, Turn
 from deep_research.events import RunDeclined, StageStarted, Understood
 from deep_research.graph.graph_state import AgentState, Node
 from deep_research.graph.run_graph import ask_user
 from deep_research.i18n.catalog import phrase
 from deep_research.run_context.context import RunContext
-from deep_research.steps import intake
+from deep_research.steps import intake, plan
 
 
 def clarify_then(node: str) -> Node[AgentState]:
@@ -32,10 +33,11 @@ def clarify_then(node: str) -> Node[AgentState]:
             return Command(goto=node)
         if not state.get("pending_question"):
             ctx.emit(StageStarted(stage="clarify"))
-        decision = await intake.decide(ctx, question, rounds=rounds)
+        decision, looked = await _judged(ctx, question, rounds, looks=not (rounds or state.get("pending_question")))
         asked = decision.clarification
         if decision.next_action != "NEED_CLARIFICATION" or asked is None:
-            return _settle(ctx, question, decision, node, state["messages"])
+            update = {"discovery_turns": looked} if looked else {}
+            return _settle(ctx, question, decision, node, state["messages"], **update)
         if state.get("pending_question") != asked.question:  # on disk before the user is asked
             return Command(goto="clarify", update={"pending_question": asked.question})
         said = ask_user(Asked(question=asked.question, options=asked.options, missing_info=asked.missing_info))
@@ -50,8 +52,18 @@ def clarify_then(node: str) -> Node[AgentState]:
     return clarify
 
 
+async def _judged(ctx: RunContext, question: Question, rounds: int, *, looks: bool) -> tuple[Decision, list[Turn]]:
+    """Return the decision, and what a first look has found that is taken meanwhile where a model judges."""
+    if not (looks and ctx.reasoner.info.is_language_model) or question.history:
+        return await intake.decide(ctx, question, rounds=rounds), []
+    unknown = QueryAnalysis(query_type="general", output_format="prose")
+    looking = plan.look_around(ctx, question, unknown)
+    decision, looked = await side_by_side((intake.decide(ctx, question, rounds=rounds), looking))
+    return cast("Decision", decision), cast("list[Turn]", looked)
+
+
 def _settle(
-    ctx: RunContext, question: Question, decision: Decision, node: str, said: Sequence[AnyMessage]
+    ctx: RunContext, question: Question, decision: Decision, node: str, said: Sequence[AnyMessage], **more: Any
 ) -> Command[str]:
     known = {(message.type, message.text) for message in said}
     kinds = {"assistant": AIMessage, "user": HumanMessage}
@@ -64,6 +76,7 @@ def _settle(
         "decision": decision,
         "pending_question": "",
         "messages": [message for message in history if (message.type, message.text) not in known],
+        **more,
     }
     if decision.next_action == "CANNOT_DO":
         reason = decision.reasoning.strip() or phrase("cannot_do", question.language)

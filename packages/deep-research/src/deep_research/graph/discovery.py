@@ -8,7 +8,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from deep_research.data import Turn
-from deep_research.events import Discovered, StageStarted
+from deep_research.events import Discovered
 from deep_research.graph.graph_state import DiscoverState
 from deep_research.run_context.context import RunContext
 from deep_research.steps import research, search
@@ -20,8 +20,6 @@ async def discover_invoke(
 ) -> Command[Literal["discover_tools", "extract_output"]]:
     """Choose the next searches for entities; none when the reasoner is done or `max_discover_iterations` are used up."""
     ctx, turns = runtime.context, state.get("discovery_turns", [])
-    if not turns:
-        ctx.emit(StageStarted(stage="discover"))
     if (turns and ctx.steering.now.finishing) or len(turns) >= ctx.settings.max_discover_iterations:
         return Command(goto="extract_output")
     asked = state.get("asked", state["question"])

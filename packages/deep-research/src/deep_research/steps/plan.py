@@ -41,13 +41,9 @@ async def plan(
 ) -> Brief:
     """Return the brief; looks around once when nothing was found before.
 
-    It looks around for what `asked` says, the question in the user's own words. The text that says what a looked-up
-    term means is shown to the planner first.
+    The text that says what a looked-up term means is shown to the planner first.
     """
-    if not turns:
-        actions = list(await ctx.reasoner.discover_actions(asked or question, analysis, [], ctx.library))
-        observations = await search.perform(ctx, actions)
-        turns = [Turn(actions=tuple(actions), observations=tuple(observations))]
+    turns = turns or await look_around(ctx, asked or question, analysis)
     terms = tuple(term for term in decision.terms if term.found)
     meanings = [p for term in terms if (p := ctx.library.passage(term.passage))]
     passages = list({p.id: p for p in [*meanings, *first_hits(ctx, turns)]}.values())
@@ -62,6 +58,12 @@ async def plan(
     brief = brief.model_copy(update={"sections": sections, "question": question.text, "terms": terms})
     ctx.emit(Planned(title=brief.title, sections=tuple(s.title for s in brief.sections)))
     return brief
+
+
+async def look_around(ctx: RunContext, asked: Question, analysis: QueryAnalysis) -> list[Turn]:
+    """Return what one search for the question, in the user's own words, has found."""
+    actions = list(await ctx.reasoner.discover_actions(asked, analysis, [], ctx.library))
+    return [Turn(actions=tuple(actions), observations=tuple(await search.perform(ctx, actions)))]
 
 
 def first_hits(ctx: RunContext, turns: list[Turn]) -> list[Passage]:
