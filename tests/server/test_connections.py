@@ -220,3 +220,25 @@ async def test_strangers_who_take_nothing_keep_out_nobody_who_asks_whether_it_is
 
 async def _nothing() -> dict[str, Any]:
     return {"type": "http.request", "body": b"", "more_body": False}
+
+
+def test_requests_that_wait_behind_another_are_left_with_the_system(small_server: Served) -> None:
+    asked, most = b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 1000, 40_000_000
+    with socket.create_connection(("127.0.0.1", small_server.port), timeout=20) as client:
+        reading = threading.Thread(target=_take_all, args=(client,), daemon=True)
+        reading.start()
+        client.setblocking(False)
+        sent, until = 0, time.monotonic() + 5
+        while sent < most and time.monotonic() < until:
+            if select.select([], [client], [], 0.2)[1]:
+                with contextlib.suppress(BlockingIOError):
+                    sent += client.send(asked)
+        client.shutdown(socket.SHUT_RDWR)
+        reading.join(20)
+    assert sent < most
+
+
+def _take_all(client: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while select.select([client], [], [], 20)[0] and client.recv(1 << 20):
+            pass

@@ -14,6 +14,7 @@ from typing import Any
 
 import h11
 import uvicorn
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from deep_research.errors import ConfigError
@@ -54,6 +55,20 @@ class _PacedParser(h11.Connection):
         return super().next_event()
 
 
+class _HeldBack(FlowControl):
+    """Reads nothing on while further requests wait behind one that is there: uvicorn reads on for whoever asks to hear
+    of its client's leaving, and would keep what comes without end."""
+
+    def __init__(self, transport: asyncio.Transport, parser: h11.Connection) -> None:
+        super().__init__(transport)
+        self._parser = parser
+
+    def resume_reading(self) -> None:
+        """See FlowControl."""
+        if not (self._parser.their_state is h11.DONE and self._parser.trailing_data[0]):
+            super().resume_reading()
+
+
 class BoundedConnection(H11Protocol):
     """uvicorn's HTTP/1.1 connection with a deadline for heads, and for taking what is written.
 
@@ -74,6 +89,7 @@ class BoundedConnection(H11Protocol):
         """What ends it: a `head` that does not come, a `stall` of who takes nothing."""
         self._make_room()
         super().connection_made(transport)
+        self.flow = _HeldBack(transport, self.conn)
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -129,6 +145,8 @@ class BoundedConnection(H11Protocol):
         super().on_response_complete()
         if self._is_idle:
             self._await_head()
+            if not self.flow.write_paused:
+                self.flow.resume_reading()  # for the rest of a head
 
     @property
     def _is_idle(self) -> bool:
