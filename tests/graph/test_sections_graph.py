@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from deep_research.data import Brief, Decision, QueryAnalysis, Question, Review, Section, SectionReview
+from deep_research.data import Brief, Decision, QueryAnalysis, Question, Review, SearchResult, Section, SectionReview
 from deep_research.events import Planned, SectionStarted
 from deep_research.graph.workflows import compile_workflow
 from tests.graph.harness import ENGINES, Bench, Planner, Shelf, ask
@@ -78,23 +78,34 @@ def test_b5_a_plan_without_sections_still_ends_in_a_report(tmp_path: Path) -> No
     assert not trace.report.answered
 
 
-class Judging(Planner):
-    """Judges the question only after its place was searched: who looked around afterwards would wait for ever."""
+class Heard(Shelf):
+    """Tells when it is searched."""
 
-    def __init__(self, *titles: str, shelf: Shelf) -> None:
+    def __init__(self, **texts: str) -> None:
+        super().__init__(**texts)
+        self.searched = asyncio.Event()
+
+    async def search(self, query: str, *, limit: int) -> SearchResult:
+        self.searched.set()
+        return await super().search(query, limit=limit)
+
+
+class Judging(Planner):
+    """Judges the question only once a place was searched: a look around that came afterwards would never come."""
+
+    def __init__(self, *titles: str, place: Heard) -> None:
         super().__init__(*titles)
         self.info = self.info.model_copy(update={"kind": "model"})
-        self._shelf = shelf
+        self._place = place
 
     async def decide(self, question: Question, **given: Any) -> Decision:
         async with asyncio.timeout(20):
-            while not self._shelf.asked:
-                await asyncio.sleep(0)
+            await self._place.searched.wait()
         return await super().decide(question, **given)
 
 
 def test_the_first_look_is_taken_while_the_question_is_judged_and_not_again(tmp_path: Path) -> None:
-    shelf = Shelf(**ENGINES)
-    trace = ask(tmp_path, "Which engines turn fast?", shelf, reasoner=Judging(*THREE, shelf=shelf))
+    shelf = Heard(**ENGINES)
+    trace = ask(tmp_path, "Which engines turn fast?", shelf, reasoner=Judging(*THREE, place=shelf))
     assert shelf.asked["Which engines turn fast?"] == 1
     assert [turn.observations[0].passages for turn in trace.state["discovery_turns"]] != [()]
