@@ -31,3 +31,23 @@ def test_the_oldest_results_shrink_seldom_and_what_was_sent_before_stands() -> N
     assert "Engine 0.5" in again[-1].text, "what has left the conversation is shown when it is opened again"
     changed = sum(after[: len(before)] != before for before, after in pairwise(sent))
     assert 0 < changed <= TURNS / 3
+
+
+def test_a_search_shows_what_several_pages_say_once_and_names_the_others() -> None:
+    library = SqliteLibrary(":memory:")
+    told = "The Alpha engine is a rotary engine that was built for small boats and for the people who row them. "
+    texts = {"v1": told, "v2": told, "v3": f"{told}It turns at 3,000 rpm."}
+    keys = {}
+    for name, text in texts.items():
+        source = library.add_source(Found(key=name, title=name, url=f"https://z.example/{name}", origin="pages"))
+        library.add_snapshot(source.id, Document(text=text, title=name), retrieved_at="2026-01-01T00:00:00+00:00")
+        keys[name] = library.passages(source.id)[0].id
+    action = Action(id="a", name="search", query="alpha engine")
+    seen = Observation(action="a", passages=tuple(keys.values()))
+    shown = messages_of([Turn(actions=(action,), observations=(seen,))], library, budget=BUDGET)[-1].text
+    assert shown.count("small boats") == 2 and "3,000 rpm" in shown
+    assert f"The same words elsewhere: {keys['v2']}" in shown
+    opening = Action(id="b", name="open", source="s2")
+    opened_ = Turn(actions=(opening,), observations=(Observation(action="b", passages=(keys["v2"],)),))
+    both = messages_of([Turn(actions=(action,), observations=(seen,)), opened_], library, budget=BUDGET)
+    assert "small boats" in both[-1].text, "what is opened is shown as it stands"

@@ -38,18 +38,42 @@ class Distinct:
 
     def add(self, text: str) -> bool:
         """Return True and remember `text` when it is new; False when it is a near-duplicate."""
-        if any(are_near_duplicates(text, kept) for kept in self._kept):
+        if self.has(text):
             return False
         self._kept.append(text)
         return True
 
+    def has(self, text: str) -> bool:
+        """Tell whether a text is a near-duplicate of one that is remembered."""
+        return any(are_near_duplicates(text, kept) for kept in self._kept)
+
+
+@lru_cache(maxsize=2_000)
+def _figures_and_words(text: str) -> tuple[frozenset[str], str]:
+    return frozenset(_FIGURE.findall(text)), _MARKUP.sub("", text)
+
+
+class DistinctPassages:
+    """Remembers passages: manuals print the same matter on several pages, in several versions and formats.
+
+    Two that differ in a figure are two.
+    """
+
+    def __init__(self) -> None:
+        self._told: dict[frozenset[str], Distinct] = {}
+
+    def has(self, passage: Passage) -> bool:
+        """Tell whether a passage says what one before says."""
+        figures, words = _figures_and_words(passage.text)
+        return figures in self._told and self._told[figures].has(words)
+
+    def add(self, passage: Passage) -> bool:
+        """Return True and remember a passage when it is new; False when it repeats one."""
+        figures, words = _figures_and_words(passage.text)
+        return self._told.setdefault(figures, Distinct()).add(words)
+
 
 def distinct_passages(passages: Iterable[Passage]) -> list[Passage]:
-    """Return passages without those that say what one before says: manuals print the same matter on several pages, and in
-    several formats. Two that differ in a figure are two."""
-    told: dict[frozenset[str], Distinct] = {}
-    return [
-        passage
-        for passage in passages
-        if told.setdefault(frozenset(_FIGURE.findall(passage.text)), Distinct()).add(_MARKUP.sub("", passage.text))
-    ]
+    """Return passages without those that say what one before says."""
+    told = DistinctPassages()
+    return [passage for passage in passages if told.add(passage)]

@@ -11,15 +11,26 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
-from deep_research.data import Action, ModelAnswer, ModelMessage, Observation, ToolCall, ToolSpec, Turn, calls_left
+from deep_research.data import (
+    Action,
+    ModelAnswer,
+    ModelMessage,
+    Observation,
+    Passage,
+    ToolCall,
+    ToolSpec,
+    Turn,
+    calls_left,
+)
 from deep_research.ports import Library
 from deep_research.reasoners.model.passage_views import passages_of, show_passages, source_line, within_tokens
+from deep_research.text.near_duplicates import DistinctPassages, distinct_passages
 from deep_research.text.prompt_fencing import attribute, clean, clean_own
 from deep_research.text.token_count import estimate_tokens
 
 _SEARCH_TOKENS, _MOST_SEARCH_TOKENS = 1_000, 3_000
 """How much of what a query found is shown whole, and of all queries of a call; the rest is named by its source."""
-_NAMED_SOURCES = 10
+_NAMED_SOURCES, _NAMED_COPIES = 10, 20
 _MOST_QUERIES = 5
 _TOLD_CHARS = 6_000
 _LONGEST_ARGUMENTS = 20_000
@@ -161,8 +172,28 @@ def messages_of(turns: Sequence[Turn], library: Library, *, budget: int, calls: 
     excess = total - budget
     if turns and excess > 0:  # a window that holds less than what was opened last
         left = max(0, _size(full[-1]) - excess) // max(1, len(turns[-1].actions))
-        full[-1] = _turn(turns[-1], library, set(), most=left)
+        full[-1] = _turn(turns[-1], library, _Shown(), most=left)
     return [message for group in full for message in group]
+
+
+class _Shown:
+    """The passages that a conversation has shown."""
+
+    def __init__(self) -> None:
+        self.ids: set[str] = set()
+        self._texts = DistinctPassages()
+
+    def add(self, passages: Sequence[Passage]) -> None:
+        """Remember passages."""
+        for passage in passages:
+            self.ids.add(passage.id)
+            self._texts.add(passage)
+
+    def told_apart(self, passages: Sequence[Passage]) -> tuple[list[Passage], list[str]]:
+        """Return those that repeat neither what was shown nor each other, and the ids of the rest."""
+        apart = distinct_passages(p for p in passages if not self._texts.has(p))
+        kept = {p.id for p in apart}
+        return apart, [p.id for p in passages if p.id not in kept]
 
 
 def _size(messages: Sequence[ModelMessage]) -> int:
@@ -171,7 +202,7 @@ def _size(messages: Sequence[ModelMessage]) -> int:
 
 def _whole(turns: Sequence[Turn], first: int, library: Library, calls: int) -> list[list[ModelMessage]]:
     """Return the messages of turns from `first` on, each passage shown once, with the calls that are left."""
-    shown: set[str] = set()
+    shown = _Shown()
     groups: list[list[ModelMessage]] = []
     for number, turn in enumerate(turns[first:], first + 1):
         group = _turn(turn, library, shown)
@@ -184,7 +215,7 @@ def _whole(turns: Sequence[Turn], first: int, library: Library, calls: int) -> l
     return groups
 
 
-def _turn(turn: Turn, library: Library, shown: set[str] | None, *, most: int = _LONGEST) -> list[ModelMessage]:
+def _turn(turn: Turn, library: Library, shown: "_Shown | None", *, most: int = _LONGEST) -> list[ModelMessage]:
     """Return a turn; `shown` are the passages shown before it (None: it shrinks), `most` the tokens of one result."""
     if turn.remarks:
         return [ModelMessage(role="user", text="\n".join(turn.remarks))]
@@ -199,7 +230,7 @@ def _turn(turn: Turn, library: Library, shown: set[str] | None, *, most: int = _
     return [ModelMessage(role="assistant", tool_calls=calls), *results]
 
 
-def _result(action: Action, seen: Observation | None, library: Library, shown: set[str] | None, most: int) -> str:
+def _result(action: Action, seen: Observation | None, library: Library, shown: "_Shown | None", most: int) -> str:
     if action.name == "unknown":
         return f"Not done: {action.query}."
     if action.name in ("think", "research_complete"):
@@ -229,23 +260,28 @@ def _notes(seen: Observation, *, short: bool) -> str:
     return "\n".join(part for part in (failed, text) if part) or "Nothing was found."
 
 
-def _shown(action: Action, seen: Observation, library: Library, shown: set[str], most: int) -> str:
-    """Return what was not shown before: the best of a search, or all of what was opened."""
+def _shown(action: Action, seen: Observation, library: Library, shown: "_Shown", most: int) -> str:
+    """Return what was not shown before: the best of a search, each text once, or all of what was opened."""
     passages = passages_of(seen.passages, library)
-    new = [p for p in passages if p.id not in shown]
+    before = [p.id for p in passages if p.id in shown.ids]
+    new = [p for p in passages if p.id not in shown.ids]
+    copies: list[str] = []
     if action.name != "open":
         most = min(most, _MOST_SEARCH_TOKENS, _SEARCH_TOKENS * len(action.query.split("\n")))
+        new, copies = shown.told_apart(new)
     fitting = within_tokens(new, most) if new else []
     parts = [show_passages(fitting, library)] if fitting else []
     if left := new[len(fitting) :]:
         counts = Counter(passage.source for passage in left)
         named = (f"{source_line(key, library)} ({count})" for key, count in counts.most_common(_NAMED_SOURCES))
         parts.append(f"More passages, to be opened: {'; '.join(named)}")
-    if before := [p.id for p in passages if p.id in shown]:
+    if copies:
+        parts.append(f"The same words elsewhere: {', '.join(copies[:_NAMED_COPIES])}")
+    if before:
         parts.append(f"Shown before: {', '.join(before)}")
     if seen.failed:
         parts.append(f"Not reached: {', '.join(map(attribute, seen.failed))}")
-    shown.update(p.id for p in fitting)
+    shown.add(fitting)
     return "\n".join(parts)
 
 
