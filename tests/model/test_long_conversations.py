@@ -45,7 +45,8 @@ def test_a_search_shows_what_several_pages_say_once_and_names_the_others() -> No
     action = Action(id="a", name="search", query="alpha engine")
     seen = Observation(action="a", passages=tuple(keys.values()))
     shown = messages_of([Turn(actions=(action,), observations=(seen,))], library, budget=BUDGET)[-1].text
-    assert shown.count("small boats") == 2 and "3,000 rpm" in shown
+    assert shown.count("small boats") == 2
+    assert "3,000 rpm" in shown
     assert f"The same words elsewhere: {keys['v2']}" in shown
     opening = Action(id="b", name="open", source="s2")
     opened_ = Turn(actions=(opening,), observations=(Observation(action="b", passages=(keys["v2"],)),))

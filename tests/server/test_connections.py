@@ -242,3 +242,13 @@ def _take_all(client: socket.socket) -> None:
     with contextlib.suppress(OSError):
         while select.select([client], [], [], 20)[0] and client.recv(1 << 20):
             pass
+
+
+@pytest.mark.parametrize("where", ["head", "trailer"])
+def test_more_header_lines_than_anyone_needs_are_refused_before_they_are_read(small_server: Served, where: str) -> None:
+    many = b"a:1\r\n" * 1_000
+    chunked = b"Host: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"
+    rest = many if where == "head" else chunked + many
+    with socket.create_connection(("127.0.0.1", small_server.port), timeout=20) as client:
+        client.sendall(b"POST /api/v1/runs HTTP/1.1\r\n" + rest + b"\r\n")
+        assert client.recv(100).split()[1] in (b"400", b"431")

@@ -14,6 +14,7 @@ from typing import Any
 
 import h11
 import uvicorn
+from h11._receivebuffer import ReceiveBuffer
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -27,6 +28,8 @@ _AT_ONCE = 100
 """Connections taken in one go; what waits beyond them waits in the system's queue."""
 _EVENTS_AT_ONCE = 64
 """Parts of requests of one connection that are handled before others have their turn."""
+_MOST_LINES = 200
+"""Lines of a head."""
 _MOST = 1_000
 _OF_THE_FILES = 3
 """One in so many of the files that the process may open is a connection; runs need the others."""
@@ -42,10 +45,25 @@ def _most_connections() -> int:
     return _MOST if files == resource.RLIM_INFINITY else max(10, min(_MOST, files // _OF_THE_FILES))
 
 
+class _ShortHeads(ReceiveBuffer):
+    """What has come of a connection, of which a head and a trailer may have so many lines: h11 takes long for each."""
+
+    def maybe_extract_lines(self) -> list[bytearray] | None:
+        """See ReceiveBuffer. Raises h11.RemoteProtocolError."""
+        lines = super().maybe_extract_lines()
+        if lines is not None and len(lines) > _MOST_LINES:
+            raise h11.RemoteProtocolError("too many headers", error_status_hint=431)
+        return lines
+
+
 class _PacedParser(h11.Connection):
     """h11's parser, which has nothing more once it has given what is `left`: a chunk of one byte is an event like any other."""
 
     left = 0
+
+    def __init__(self) -> None:
+        super().__init__(h11.SERVER)
+        self._receive_buffer = _ShortHeads()
 
     def next_event(self) -> Any:
         """See h11.Connection."""
@@ -81,7 +99,7 @@ class BoundedConnection(H11Protocol):
     def __init__(self, config: uvicorn.Config, *given: Any, **named: Any) -> None:
         """See H11Protocol."""
         super().__init__(config, *given, **named)
-        self.conn: _PacedParser = _PacedParser(h11.SERVER)
+        self.conn: _PacedParser = _PacedParser()
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """See asyncio.Protocol."""
