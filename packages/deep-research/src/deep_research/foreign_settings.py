@@ -44,7 +44,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def take_over(values: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return those of the settings `values` that a stranger may bring, and the names of the others.
+    """Return the settings that a stranger may bring, and the names of the others.
 
     Tables are flattened before they are compared, so that `a.b`, `"a.b"` and `[a] b` are one name.
     """

@@ -1,4 +1,4 @@
-"""The workflow as a LangGraph graph: built with settings, run by itself or inside a program's own graph."""
+"""The workflow as a LangGraph graph, run by itself or inside another graph."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
@@ -22,7 +22,7 @@ OnQuestion = Callable[[str], "str | None | Awaitable[str | None]"]
 
 
 def answer_of(on_question: OnQuestion | None) -> Answer | None:
-    """Return what a run calls with its question: the function that takes it as one text; None where nobody answers.
+    """Adapt a function that takes a question as text; None means nobody answers.
 
     To a clarification None is an answer: the person says no more, and the research starts with what is assumed.
     """
@@ -44,7 +44,7 @@ def build_deep_research_graph(
     is_served: bool | None = None,
     **settings: Unpack[SettingArguments],
 ) -> "ResearchGraph":
-    """Return the compiled LangGraph graph of the workflow, with these settings bound to it.
+    """Return the compiled LangGraph graph of the workflow, bound to these settings.
 
     It runs by itself: `await graph.ainvoke({"messages": [("user", "…")]}, config)`, or `run_deep_research`. With a
     `checkpointer` (LangGraph's) it can ask back by an interrupt, and a thread goes on: the next message is a question
@@ -76,7 +76,7 @@ async def run_deep_research(
     *,
     max_iterations: int | None = None,
 ) -> Report | Any:
-    """Run `query` through `graph` and return the report (`print(report)` shows its Markdown).
+    """Run `query` through `graph` and return the report (`print` shows its Markdown).
 
     `config["configurable"]` takes the names of `Settings`, and `docs`, `home` and `history`; it wins over what the
     graph was built with. `thread_id` becomes the run's id where it is free; where it names a run, the query goes on

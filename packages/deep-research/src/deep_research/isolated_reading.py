@@ -1,4 +1,4 @@
-"""Read documents in a worker with limits of memory, time and output; remember those that ended it.
+"""Read documents in a worker with limits, and remember those that ended it.
 
 The parsers of PDF, office files, books and HTML are other people's code, and a hostile file makes them crash, hang or
 swell; our own patterns for plain text can be held up as well. In a worker that costs the file alone.
@@ -22,7 +22,7 @@ CRASHED = "reading it crashed, or took too much memory or time"
 
 
 class RejectedDocuments:
-    """The documents that ended their reader, by the SHA-256 of their bytes: none is tried again, in no later run.
+    """Documents that ended their reader, by SHA-256; no later run tries them again.
 
     They are lines in the file `path`, each with the version of the readers that failed; None keeps them in memory.
     """
@@ -64,7 +64,9 @@ def read_bytes(
     rejected: RejectedDocuments | None = None,
     read: Callable[[str, bytes, str], FileAnswer] = read_given,
 ) -> Document:
-    """Return the document that `reader` makes of `data` in a worker, by `read`; blocks until it is read.
+    """Return the document that `reader` makes of `data` in a worker, by `read`.
+
+    Blocks until the document is read.
 
     A reader that is none of the registry's works in this process. Raises Unreadable, also for what ended its reader,
     then or earlier (`rejected`), and Stopped.

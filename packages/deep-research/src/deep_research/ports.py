@@ -1,4 +1,4 @@
-"""Every protocol on one page: what the program asks of a source, reader, reasoner and store."""
+"""Every protocol: what the program asks of sources, readers, reasoners, stores."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
@@ -59,7 +59,7 @@ class Reader(Protocol):
 
 
 class Exporter(Protocol):
-    """Writes a report in one format; `suffix` begins with a dot, `purpose` says in one line what it is for."""
+    """An exporter of reports to one format; `suffix` has a dot, `purpose` is a line."""
 
     name: str
     suffix: str
@@ -67,7 +67,7 @@ class Exporter(Protocol):
     purpose: str
 
     def export(self, given: ExportInput) -> bytes:
-        """Return the report as a file. Raises ConfigError where something it needs is not installed.
+        """Return the report as a file; raise ConfigError if a needed package is missing.
 
         Everything in the report but the program's own phrases is text from outside: it must stay text.
         """
@@ -81,11 +81,14 @@ class SearchPlace(Protocol):
     purpose: str
 
     async def prepare(self, progress: Progress) -> Sequence[Gap]:
-        """Make ready (index folders, ask for a token) and return what could not be made ready; here nothing is to be done."""
+        """Prepare the place (index folders, get a token); return what was not possible.
+
+        By default nothing is to be done.
+        """
         return ()
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
-        """Return at most `limit` results, best first. Raises SourceError when the place fails."""
+        """Return up to `limit` results, best first; raise SourceError if the place fails."""
         ...
 
     async def read(self, found: Found) -> Document:
@@ -97,13 +100,13 @@ class SearchPlace(Protocol):
 
 
 class OutsideTool(Protocol):
-    """A tool of somebody else, of an MCP server or handed in by a program: what it answers becomes sources."""
+    """A tool of an MCP server or handed in by a program; its answers become sources."""
 
     name: str
     spec: ToolSpec
 
     async def call(self, arguments: Mapping[str, Any]) -> SearchResult:
-        """Return what the tool answers, once for the same arguments; every result carries its text.
+        """Call the tool once per set of arguments; return results with their texts.
 
         Raises SourceError when it fails, Blocked for an address among the arguments that nobody has named.
         """
@@ -115,10 +118,10 @@ class OutsideTool(Protocol):
 
 
 class Pages(Protocol):
-    """The way to single pages by address: those that the user, a source or a page already read has named."""
+    """Access to pages by address, if named by the user, a source or a page read."""
 
     def key(self, url: str) -> str:
-        """Return the key that the page has as a source. Raises Blocked for what is no web address."""
+        """Return a page's key as a source; raise Blocked if it is no web address."""
         ...
 
     async def open(self, url: str) -> Found:
@@ -129,23 +132,23 @@ class Pages(Protocol):
         ...
 
     def links(self, url: str) -> Mapping[str, str]:
-        """Return what the text of a page that this run has read links to, of what may be opened: words by address."""
+        """Return the openable links in a page that this run has read: words by address."""
         ...
 
     def full_text(self, source: Source) -> Sequence[str]:
-        """Return where the whole text of a paper may be whose record `source` is, best first; none for all else."""
+        """Return places of the full text of a paper `source`, best first; else none."""
         ...
 
 
 class Library(Protocol):
-    """All sources, snapshots and passages of a run; every method is atomic and safe across threads."""
+    """All sources, snapshots and passages of a run; methods are atomic, thread-safe."""
 
     def add_source(self, found: Found) -> Source:
         """Return the source of `found.key`, making it (and its id) when it is new."""
         ...
 
     def add_snapshot(self, source: str, document: Document, *, retrieved_at: str) -> Snapshot:
-        """Store the text once (by SHA-256), cut it into passages and index them; idempotent."""
+        """Store the text once (by SHA-256), and index its passages; idempotent."""
         ...
 
     def source(self, source: str) -> Source | None:
@@ -173,14 +176,14 @@ class Library(Protocol):
         ...
 
     def search(self, query: str, *, limit: int, sources: Sequence[str] = (), hops: int = 1) -> Sequence[PassageHit]:
-        """Return the best passages for `query`, best first, near-duplicates once, at most `limit`.
+        """Return up to `limit` passages for `query`, best first, near-duplicates once.
 
         `sources` restricts to those ids; `hops` 2 also follows names and titles found in the first hits.
         """
         ...
 
     def remove_source(self, source: str) -> None:
-        """Forget a source with its snapshots and passages (a document that changed or is gone)."""
+        """Remove a changed or vanished source, with its snapshots and passages."""
 
     def batch(self) -> AbstractContextManager[None]:
         """Make all changes inside the block one transaction: much faster, all or nothing."""
@@ -191,7 +194,7 @@ class Library(Protocol):
 
 
 class Journal(Protocol):
-    """Every call that cost time or money, with its answer; a call that was made is never made again."""
+    """Every call that cost time or money, with its answer; no call is made twice."""
 
     async def call(self, kind: str, request: str, make: Callable[[], Awaitable[str]]) -> tuple[str, bool]:
         """Return the answer of (kind, request) and whether it was already there.
@@ -213,13 +216,13 @@ class Journal(Protocol):
         ...
 
     def note(self, kind: str, request: str, answer: str) -> None:
-        """Keep what the run saw beside its calls (a failure, a state of the library); a replay needs it.
+        """Record what the run saw beside its calls, as a replay needs it.
 
         A later note of the same kind and request replaces the earlier one.
         """
 
     def notes(self, kind: str) -> Mapping[str, str]:
-        """Return the notes of a kind by their request, in the order in which they were first made."""
+        """Return the notes of a kind by request, in the order they were first made."""
         ...
 
     def count(self, kind: str) -> int:
@@ -242,21 +245,29 @@ class Closed(NamedTuple):
 
 
 class SharedLimits(Protocol):
-    """Limits of providers and hosts that hold for all processes which share a database; `name` is that of one of them."""
+    """Limits of providers and hosts, shared by all processes on one database.
+
+    `name` is that of a provider or host.
+    """
 
     def place(self, name: str, most: int) -> AbstractAsyncContextManager[None]:
-        """Hold one of `most` places inside the block; waits until one is free. A process that dies holds none."""
+        """Hold one of `most` places in the block; wait for a free one.
+
+        A process that dies holds none.
+        """
         ...
 
     async def turn(self, name: str, every: float, ahead: float, most_wait: float) -> float:
-        """Take the next turn and return the seconds until it; turns lie `every` seconds apart, `ahead` of them at once.
+        """Take the next turn, and return the seconds until it.
+
+        Turns lie `every` seconds apart, `ahead` of them at once.
 
         A name that is closed for longer than `most_wait` gives these seconds as a negative number, and no turn.
         """
         ...
 
     async def closed(self, name: str) -> Mapping[str, Closed]:
-        """Return what is closed now: models of a provider by their names, and under "" all of it."""
+        """Return what is closed now: models by name, and under "" the whole provider."""
         ...
 
     def close(self, name: str, seconds: float, *, model: str = "", why: str = "") -> None:
@@ -267,12 +278,15 @@ class SharedLimits(Protocol):
 
 
 class Ranker(Protocol):
-    """Orders a few texts by how well they answer a question, better than shared words can; `name` is for screens."""
+    """A ranker of a few texts by how well they answer a question; `name` is shown."""
 
     name: str
 
     async def rank(self, question: str, texts: Sequence[str]) -> Ranking:
-        """Return the worth of each of `texts` in their order; scales differ. Raises ModelError and ConfigError."""
+        """Return the worth of each text, in order; raise ModelError or ConfigError.
+
+        Scales differ between rankers.
+        """
         ...
 
     async def close(self) -> None:
@@ -280,7 +294,7 @@ class Ranker(Protocol):
 
 
 class Reasoner(Protocol):
-    """Does the thinking. Each method takes and returns data nouns; the graph and the checks are the same for all.
+    """The thinking part; each method takes and returns data nouns.
 
     A researcher, the writer and the verifier are conversations that only grow: `turns` are what was done and seen so
     far, and each call of a method is the next move. `reads_conversation`: it understands the conversation before a
@@ -298,7 +312,9 @@ class Reasoner(Protocol):
     async def decide(
         self, question: Question, *, rounds: int, terms: Sequence[Term] = (), template: Template | None = None
     ) -> Decision:
-        """Judge whether the question is understood; `rounds` clarifications were asked before (the end of the history).
+        """Judge whether the question is understood after `rounds` clarifications.
+
+        The clarifications are the end of the history.
 
         `terms` are the unknown terms of an earlier judgement as they were looked up; `template` suggests focus
         points and options of clarifications, and replaces nothing that the user said.
@@ -312,13 +328,16 @@ class Reasoner(Protocol):
     async def discover_actions(
         self, question: Question, analysis: QueryAnalysis, turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
-        """Choose searches that look around before planning (for lists: for entities); none or research_complete ends."""
+        """Choose searches to look around before planning, for lists for entities.
+
+        None, or research_complete, ends the searches.
+        """
         ...
 
     async def entities(
         self, question: Question, analysis: QueryAnalysis, passages: Sequence[Passage], library: Library
     ) -> Discovery:
-        """Name the entities of a list question from the passages found, best passage first."""
+        """Name the entities of a list question from `passages`, given best first."""
         ...
 
     async def plan(
@@ -330,32 +349,37 @@ class Reasoner(Protocol):
         passages: Sequence[Passage],
         library: Library,
     ) -> Brief:
-        """Lay out 3–7 independent sections; `passages` are what looking around has found, best first."""
+        """Plan 3–7 independent sections; `passages` are first finds, best first."""
         ...
 
     async def read_plan_edits(self, answer: str, brief: Brief) -> Sequence[PlanEdit]:
-        """Return the changes that an answer to a shown plan asks for, where code could not read it; none if unclear."""
+        """Return the plan changes that an answer asks for; none if it is unclear."""
         ...
 
     async def next_move(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> Move:
-        """Return a researcher's next actions; or its notes (Markdown with passage ids), which end its research."""
+        """Return a researcher's next actions, or the notes that end its research.
+
+        Notes are Markdown with passage ids.
+        """
         ...
 
     async def take_notes(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> str:
-        """Return a researcher's notes on all that it has seen: Markdown that cites passage ids."""
+        """Return a researcher's notes on all it has seen: Markdown citing passage ids."""
         ...
 
     async def delegate(
         self, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
-        """Choose which topics are researched next, each by a researcher of its own; none or research_complete ends.
+        """Choose the topics to research next, each by a researcher of its own.
+
+        None, or research_complete, ends the research.
 
         `sections` are all there are, as far as they are; `turns` the delegations made before and what they brought.
         """
         ...
 
     async def review_section(self, section: Section, brief: Brief, voices: str = "") -> SectionReview:
-        """Say how well the notes of one section cover it, and whether to research it again.
+        """Judge how well a section's notes cover it, and whether to research it again.
 
         `voices` says in words on how many independent sources they rest.
         """
@@ -366,24 +390,24 @@ class Reasoner(Protocol):
         ...
 
     async def write(self, assignment: Assignment, turns: Sequence[Turn], library: Library) -> Move:
-        """Return the writer's next look-ups, or the report: Markdown with a title that cites passage ids."""
+        """Return the writer's look-ups, or the report: titled Markdown with passage ids."""
         ...
 
     async def judge(
         self, claims: Sequence[Claim], flags: Mapping[str, Sequence[str]], library: Library, question: str
     ) -> Findings:
-        """Judge statements against the passages that they cite; `flags` is what code noticed, by the ids of claims.
+        """Judge claims against cited passages; `flags` holds code's notes by claim id.
 
         One that cannot judge returns nothing judged. Raises ModelError.
         """
         ...
 
     async def examine(self, assignment: Assignment, text: str, turns: Sequence[Turn], library: Library) -> Move:
-        """Read a whole report as the reader who will act on it; return the next look-ups, or the findings."""
+        """Examine a report as the reader who acts on it; return look-ups or findings."""
         ...
 
     async def compare(self, first: str, second: str, library: Library, question: str) -> Sequence[Disagreement]:
-        """Return the points on which two reports contradict each other, and which the passages they cite bear out."""
+        """Return contradictions of two reports, and what their cited passages support."""
         ...
 
     async def revise(
@@ -396,7 +420,7 @@ class Reasoner(Protocol):
         looked: Sequence[Turn],
         library: Library,
     ) -> Move:
-        """Return what the writer looks up for `problems` of its report `text`, or its edits.
+        """Return the writer's look-ups for `problems` of its report `text`, or its edits.
 
         `rounds` are the revisions before, `looked` the turns since the problems were told.
         """
@@ -404,7 +428,7 @@ class Reasoner(Protocol):
 
 
 class ApiResponse(NamedTuple):
-    """An answer of a web API: `headers` have lower-case names, `body` is decompressed and of bounded size."""
+    """A web API's answer: lower-case header names, unpacked body of bounded size."""
 
     status: int
     headers: Mapping[str, str]
@@ -413,7 +437,7 @@ class ApiResponse(NamedTuple):
 
 
 class ApiClient(Protocol):
-    """How a source calls its API: polite per host, bounded in time and size, obeying Retry-After."""
+    """A source's client for its API: polite per host, bounded, obeying Retry-After."""
 
     async def request(
         self,
@@ -425,7 +449,7 @@ class ApiClient(Protocol):
         form: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> ApiResponse:
-        """Return the answer whatever its status (parsers judge it); `form` is sent URL-encoded instead of `json`.
+        """Return the answer of any status; `form` is sent URL-encoded instead of `json`.
 
         Raises Unreachable when there is none in time, RateLimited when the API keeps asking to wait.
         """

@@ -1,4 +1,4 @@
-"""What a worker does to read a document: each within limits of memory, time and output; see `isolated_reading`."""
+"""Read a document in a worker within limits; see `isolated_reading`."""
 
 import os
 from pathlib import PurePath
@@ -23,7 +23,7 @@ _SECONDS_PER_PICTURE = 6.0
 
 
 def limits_of(size: int, format_name: str = "", *, pages: int = MOST_PAGES) -> Limits:
-    """Return the limits for a document of `size` bytes: a large file needs more than a small one, honest or not.
+    """Return the limits for a document of `size` bytes; larger files get more.
 
     For text in pictures the models take 1,100 MB of address space, and each of `pages` 1 to 4 seconds. A byte of a container, which unfolds, may take longer than one of a text; an unknown format counts as a container.
     """
@@ -34,7 +34,7 @@ def limits_of(size: int, format_name: str = "", *, pages: int = MOST_PAGES) -> L
 
 
 class FileAnswer(NamedTuple):
-    """What became of a file: its document, or why there is none. The mark is that of the read bytes."""
+    """The outcome of reading a file: its document or why not, and the bytes' mark."""
 
     document: Document | None
     why: str = ""
@@ -42,7 +42,7 @@ class FileAnswer(NamedTuple):
 
 
 def mark_of(about: os.stat_result) -> str:
-    """Return what tells a file from itself after a change, also after one that sets its time back."""
+    """Return a mark of a file's state that differs after any change."""
     return f"{about.st_size}-{about.st_mtime_ns}-{about.st_ctime_ns}"
 
 
@@ -54,7 +54,7 @@ def refusal(data: bytes, max_bytes: int) -> str:
 
 
 def read_file(path: str, max_bytes: int) -> FileAnswer:
-    """Read one file in this process, which is the worker; what goes beyond the limits of its format ends it."""
+    """Read one file in this process, the worker; ended by its format's limits."""
     try:
         with open(path, "rb") as file:
             data, about = file.read(max_bytes + 1), os.fstat(file.fileno())
@@ -73,13 +73,13 @@ def read_file(path: str, max_bytes: int) -> FileAnswer:
 
 
 def read_given(reader: str, data: bytes, name: str) -> FileAnswer:
-    """Read a document with the reader of that name in this process, which is the worker."""
+    """Read a document with the named reader in this process, the worker."""
     document, why = _read(registry.component("readers", reader)(), data, name, pages=_MOST_FOREIGN_PAGES)
     return FileAnswer(document, why)
 
 
 def longest_wait(size: int, reader: str, *, pages: int = _MOST_FOREIGN_PAGES) -> float:
-    """Return the seconds after which the reader of a document of `size` bytes has certainly been ended, if not before."""
+    """Return the seconds until the reader of `size` bytes has certainly been ended."""
     seconds = limits_of(size, reader, pages=pages).wall_seconds
     sees = reader == "pdf" and registry.reads_pictures()
     return seconds + limits_of(size, "picture", pages=pages).wall_seconds if sees else seconds
@@ -91,7 +91,7 @@ def display_name(path: str) -> str:
 
 
 def reason_of(error: OSError) -> str:
-    """Return why a file or folder cannot be opened, in words; by its code, because texts differ between systems."""
+    """Return why a file or folder cannot be opened, in words chosen by error code."""
     if isinstance(error, PermissionError):
         return "no permission to read it"
     if isinstance(error, FileNotFoundError):
@@ -112,7 +112,7 @@ def read_here(reader: Reader, data: bytes, name: str) -> Document:
 
 
 def _read(reader: Reader, data: bytes, name: str, *, pages: int = MOST_PAGES) -> tuple[Document | None, str]:
-    """Read a document within the limits of its format; then `pages` of a PDF without text as pictures, within theirs."""
+    """Read a document within its format's limits, then `pages` without text by OCR."""
     reader = registry.component("readers", "picture")(pages) if reader.name == "picture" else reader
     with limited(limits_of(len(data), reader.name, pages=pages)):
         document, why = _read_once(reader, data, name)

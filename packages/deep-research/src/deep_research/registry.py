@@ -1,4 +1,4 @@
-"""Components by name: the modules of our own folders, then what other packages offer as entry points.
+"""Components by name: our own modules, then entry points of other packages.
 
 A component is a class whose attribute `name` is the name of its module, in one of the folders below, or an entry
 point (group `deep_research.readers`, …) that names a class. Modules whose name begins with `_` are parts. A module may
@@ -40,13 +40,13 @@ _SHAPING = (
 
 @cache
 def names(kind: str) -> tuple[str, ...]:
-    """Return the names of all components of a kind (`readers`, `sources`, …), sorted; imports none."""
+    """Return the sorted names of a kind's components (`readers`, …), importing none."""
     return tuple(sorted({*_own(kind), *_offered(kind)}))
 
 
 @cache
 def component(kind: str, name: str) -> Any:
-    """Return the class of a component. Raises ConfigError when there is none of that name."""
+    """Return a component's class; raise ConfigError if there is none of that name."""
     if module := _own(kind).get(name):
         made = import_module(f"deep_research.{kind}.{module}")
         classes = (one for one in vars(made).values() if isinstance(one, type) and one.__module__ == made.__name__)
@@ -67,7 +67,7 @@ def readers() -> tuple[Reader, ...]:
 
 
 def reader_for(name: str | PurePath, first_bytes: bytes) -> Reader | None:
-    """Return the reader for a file of this name that begins with `first_bytes` (8 KB are enough), or None.
+    """Return the reader for a file's name and first bytes (8 KB suffice), or None.
 
     Unmistakable bytes decide first (a `.pdf` may be a web page), then the suffix, then the look of the text.
     """
@@ -92,7 +92,7 @@ def suffixes() -> tuple[str, ...]:
 
 
 def formats() -> str:
-    """Return what is read for a message: the suffixes but those of source code, which are many."""
+    """Return the suffixes that are read, but for source code, for a message."""
     code = component("readers", "code").suffixes
     return f"{' '.join(suffix for suffix in suffixes() if suffix not in code)} and source code"
 
@@ -131,7 +131,7 @@ def reads_pictures() -> bool:
 
 @cache
 def readers_version() -> str:
-    """Return a digest of the code that makes text and passages of a file: what other code read is read again."""
+    """Return a digest of the code that reads files; if it changes, files are re-read."""
     digest = hashlib.sha256(bytes(reads_pictures()))
     files = [file for place in import_module("deep_research.readers").__path__ for file in Path(place).glob("*.py")]
     files += [Path(str(import_module(name).__file__)) for name in _SHAPING]

@@ -1,4 +1,4 @@
-"""One research in the state folder: carry it out, ask about its report, steer it, look into it."""
+"""One research in the state folder: run it, ask about it, steer it, inspect it."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -22,7 +22,7 @@ def _ignore(_event: Event) -> None:
 
 
 class Run(RunEvidence):
-    """A research in the state folder: carry it out, ask about its report, steer it, look into it.
+    """A research in the state folder, to run, ask about, steer and inspect.
 
     Made by `start_run` and `open_run`. `mcp_servers` replace those of the settings in force (None: those); `own` are the
     models and tools that the program hands over.
@@ -46,11 +46,11 @@ class Run(RunEvidence):
         return self._store.load()
 
     def note_output(self, path: str, to: str = "") -> None:
-        """Remember the file that the report is to be written to as well, and its format, also after a break."""
+        """Record the file, and its format, that the report goes to, also after a break."""
         self._store.save(self.record.model_copy(update={"out": path, "out_format": to}))
 
     def note_awaited(self, request: str) -> None:
-        """Remember the request (a SHA-256) whose client waits for the run; "" once it was told the outcome."""
+        """Record the request (SHA-256) whose client awaits the run; "" once it is told."""
         if (record := self.record).awaited != request:
             self._store.save(record.model_copy(update={"awaited": request}))
 
@@ -70,7 +70,9 @@ class Run(RunEvidence):
         return self._store.is_held()
 
     async def carry_out(self, *, listener: Callable[[Event], None] = _ignore, answer: Answer | None = None) -> Report:
-        """Do the run, or what is left of it, and return its report; `answer` is called with what the user is asked.
+        """Do what is left of the run and return its report; `answer` answers questions.
+
+        It is called with what the user is asked.
 
         Raises RunBusy when another process does it, NeedsAnswer when the user must be asked and `answer` cannot,
         Declined when nothing can answer the question or the user rejected the plan, asyncio.CancelledError when it was
@@ -82,7 +84,7 @@ class Run(RunEvidence):
         return await research_run.resume_run(self._store, environment)
 
     def enqueue(self, *, priority: int = 0, may_ask: bool = False, answer: str | None = None) -> None:
-        """Have the run, or what is left of it, carried out by a worker; it outlives this process.
+        """Have a worker carry out what is left of the run; it outlives this process.
 
         `priority` is higher for what should come first. With `may_ask` the run waits where it asks something; `answer`
         is the user's to what it asked. Raises ConfigError without a database and where nothing is left, RunBusy.
@@ -91,7 +93,10 @@ class Run(RunEvidence):
 
     @property
     def is_queued(self) -> bool:
-        """Whether the run waits for a worker, or a worker carries it out. Raises ConfigError without a database."""
+        """Return whether the run waits for a worker or one carries it out.
+
+        Raises ConfigError without a database.
+        """
         return database().is_queued(self._store)
 
     async def follow_up(
@@ -103,11 +108,11 @@ class Run(RunEvidence):
         return await follow_up_run.ask_follow_up(self._store, question, environment, named)
 
     def note_follow_up(self, question: str, **settings: Any) -> FollowUp:
-        """Write a question about the report down, which `follow_up` then answers, or `enqueue` has answered."""
+        """Record a question about the report, for `follow_up` or `enqueue` to answer."""
         return follow_up_run.note_follow_up(self._store, question, settings)
 
     async def replay(self, *, listener: Callable[[Event], None] = _ignore) -> Report:
-        """Do the finished run again from its journal, without network and keys, and return its report.
+        """Replay the finished run, without network or keys; return its report.
 
         Raises ReplayDiffers at the first call that the run did not make, RunNotFound when the run has no report.
         """
@@ -126,7 +131,7 @@ class Run(RunEvidence):
         return self._store.next_follow_up() - 1
 
     async def refresh(self, *, wanted_id: str = "") -> "Run":
-        """Make a run that researches the same plan anew, from today's sources; `carry_out` does it.
+        """Create a run of the same plan on today's sources; `carry_out` does it.
 
         `changes_since_parent` of that run then says what is new, what changed and what is gone. Raises ConfigError.
         """
@@ -134,7 +139,7 @@ class Run(RunEvidence):
         return Run(made, self._home, mcp_servers=self._mcp_servers)
 
     def changes_since_parent(self) -> report_changes.RunChanges:
-        """Return what this report says that the one of the run it refreshes did not; print() shows it as a report.
+        """Return what changed since the run that this one refreshes; print() shows it.
 
         Raises RunNotFound without a report, and for a run that refreshes none.
         """
@@ -143,7 +148,7 @@ class Run(RunEvidence):
         return report_changes.compare_reports(parent.load_result(), self.report, before=dates[0], after=dates[1])
 
     def write_bundle(self, path: Path) -> None:
-        """Write the finished run into one file, which `read_bundle` takes in and `replay` does again elsewhere.
+        """Write the finished run to one file, for `read_bundle` and `replay` elsewhere.
 
         Raises RunNotFound without a report, StoreError when the disk refuses.
         """
@@ -160,11 +165,14 @@ class Run(RunEvidence):
         return follow_up_run.unfinished(self._store) if self.has_report else None
 
     def stop(self) -> bool:
-        """Stop the run, whichever process carries it out; return whether it went on. See `runs.steering_inbox.stop`."""
+        """Stop the run, return whether it went on; see `runs.steering_inbox.stop`.
+
+        Any process may carry it out.
+        """
         return steering_inbox.stop(self._store)
 
     def steer(self, kind: str, text: str = "") -> Steer:
-        """Give an instruction to the run while it goes on; see `runs.steering_inbox.steer`."""
+        """Instruct the run while it goes on; see `runs.steering_inbox.steer`."""
         return steering_inbox.steer(self._store, kind, text)
 
     def sections(self) -> list[str]:
@@ -172,7 +180,7 @@ class Run(RunEvidence):
         return steering_inbox.sections_of(self._store)
 
     def tail_events(self, follow_up: int = 0) -> EventTail:
-        """Return a reader of the run's events, or of those of one of its follow-ups, while they go on."""
+        """Return a live reader of the run's events, or of those of a follow-up."""
         return self._store.tail_events(str(follow_up) if follow_up else "")
 
     def read_events(self, after: int = 0) -> list[Event]:
@@ -180,7 +188,7 @@ class Run(RunEvidence):
         return [event for event in self._store.read_events() if event.number > after]
 
     def export(self, to: str, *, followup: int | None = None, font_folder: Path | None = None) -> Export:
-        """Return the report, or the answer to a follow-up by its number, in a format of `list_exporters`.
+        """Return the report, or follow-up `followup`'s, in a format of `list_exporters`.
 
         Raises RunNotFound while there is no report, ConfigError for an unknown format and for what is not installed.
         """

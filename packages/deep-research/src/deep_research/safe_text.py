@@ -1,4 +1,6 @@
-"""The one door for what is kept or shown: no characters that control a screen or hide, no key that this process knows.
+"""Make texts safe to keep or show: no control or hidden characters, no keys.
+
+Keys are those that this process knows.
 
 Models, file names, titles, tools and the errors of servers are outside: what they say passes here before it reaches
 an error message, an event, a record or a report.
@@ -34,7 +36,7 @@ _secrets: dict[str, str] = {}
 
 
 def register_secrets(values: Iterable[str]) -> None:
-    """Remember values that must never be kept or shown; addresses and very short ones are none."""
+    """Remember values never to be kept or shown; not addresses or very short ones."""
     for value in values:
         if len(value) >= _SHORTEST_SECRET and not value.startswith(("http://", "https://")):
             for form in (value, urllib.parse.quote(value, safe=""), urllib.parse.quote_plus(value)):
@@ -56,19 +58,22 @@ def mask_known_bytes(data: bytes) -> bytes:
 
 
 def safe_text(text: str) -> str:
-    """Return `text` without terminal codes, hidden and control characters other than line ends and tabs, and secrets."""
+    """Return `text` without terminal codes, control and hidden characters, secrets.
+
+    Line ends and tabs stay.
+    """
     if not _PLAIN.fullmatch(text):
         text = _CONTROL.sub("", _LINE_END.sub("\n", _TERMINAL_CODE.sub("", text)))
     return mask_known(text) if _secrets else text
 
 
 def safe_message(text: str) -> str:
-    """Return a message of the program safe, also of credentials in addresses that it has not read from its settings."""
+    """Return a program's message made safe, also of credentials in any address."""
     return safe_text(_CREDENTIALS.sub(f"{_MASK}@", text))
 
 
 def safe_values(value: Any, depth: int = 0) -> Any:
-    """Return JSON data with safe texts, and numbers as other programs hold them; what is nested too deep is None."""
+    """Return JSON data with safe texts and portable numbers; None if nested too deep."""
     if isinstance(value, str):
         return safe_text(value)
     if isinstance(value, Mapping):

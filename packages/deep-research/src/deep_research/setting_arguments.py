@@ -1,4 +1,7 @@
-"""The settings as keyword arguments of the front door, for editors and type checkers; written by `make docs`."""
+"""Settings as keyword arguments of the front door; written by `make docs`.
+
+They are for editors and type checkers.
+"""
 
 from collections.abc import Mapping, Sequence
 from os import PathLike

@@ -226,7 +226,7 @@ class Settings(BaseModel):
     @field_validator("proxy")
     @classmethod
     def _is_http(cls, value: str) -> str:
-        """Check the address of the proxy, by which pages, models and MCP servers are reached alike."""
+        """Check the proxy's address, which serves pages, models and MCP servers alike."""
         parts = urlsplit(value)
         if value and not (
             parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and " " not in value
@@ -237,7 +237,7 @@ class Settings(BaseModel):
     @field_validator(*ADDRESSES, mode="before")
     @classmethod
     def _keep_apart(cls, value: object) -> object:
-        """Take user and password out of addresses: what stands in a setting is kept with runs and shown."""
+        """Remove credentials from addresses: settings are kept with runs and shown."""
         return without_credentials(value)
 
     @field_validator("mcp_servers")
@@ -258,7 +258,9 @@ def settings_of(group: str, *, advanced: bool = False) -> list[str]:
 
 
 def load_keys(variables: Iterable[str]) -> dict[str, str]:
-    """Return those of `variables` (keys and addresses of services) that are set; keys are never stored or shown.
+    """Return those of `variables` that are set; keys are never stored or shown.
+
+    They are keys and addresses of services.
 
     Google's own programs name the key of Gemini GOOGLE_API_KEY; with GOOGLE_CSE_ID that is the key of its search.
     Quotes around a value are none of it: Docker's --env-file and Windows' `set` keep them.
@@ -271,12 +273,12 @@ def load_keys(variables: Iterable[str]) -> dict[str, str]:
 
 
 def editor_command() -> str:
-    """Return the command of the user's editor, `VISUAL` before `EDITOR`; "" when neither is set."""
+    """Return the command of the user's editor, `VISUAL` before `EDITOR`, or ""."""
     return os.environ.get("VISUAL", "").strip() or os.environ.get("EDITOR", "").strip()  # noqa: TID251
 
 
 def is_paging_wanted() -> bool:
-    """Return whether a long text may go through a pager: not with NO_PAGER, nor with an empty PAGER, as git has it."""
+    """Return whether a long text may be paged: not with NO_PAGER or an empty PAGER."""
     return not os.environ.get("NO_PAGER") and os.environ.get("PAGER") != ""  # noqa: TID251
 
 
@@ -284,13 +286,13 @@ _FOR_CHILDREN = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "PYTHO
 
 
 def bare_environment() -> dict[str, str]:
-    """Return the environment of a child process that runs our code on hostile data: no keys, our own modules."""
+    """Return the environment of a child for hostile data: no keys, our own modules."""
     kept = {name: os.environ[name] for name in _FOR_CHILDREN if name in os.environ}  # noqa: TID251
     return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def home() -> Path:
-    """Return the folder that holds all state: `DEEP_RESEARCH_HOME`, or the platform's user data folder."""
+    """Return the state folder: `DEEP_RESEARCH_HOME`, or the user data folder."""
     named = os.environ.get("DEEP_RESEARCH_HOME")  # noqa: TID251 - the one place
     if named:
         return Path(named).expanduser().absolute()
@@ -305,7 +307,10 @@ _ROUNDS = {"loop": "max_iterations", "supervisor": "max_researcher_iterations"}
 
 
 def limit_rounds(number: int | None, workflow: str | None = None) -> dict[str, Any]:
-    """Return the setting that limits the rounds of a workflow (None: of that in force); nothing without a number."""
+    """Return the setting that limits a workflow's rounds; nothing without a number.
+
+    None for `workflow` means the one in force.
+    """
     if number is None:
         return {}
     return {_ROUNDS.get(workflow or load_settings().workflow, "max_review_iterations"): number}
@@ -317,12 +322,15 @@ def is_setting(name: str) -> bool:
 
 
 def database_url() -> str:
-    """Return the address of the PostgreSQL database that keeps the runs (`DEEP_RESEARCH_DATABASE_URL`); "" for none."""
+    """Return the runs' PostgreSQL address (`DEEP_RESEARCH_DATABASE_URL`), or ""."""
     return hide_credentials(os.environ.get("DEEP_RESEARCH_DATABASE_URL", "").strip())  # noqa: TID251 - the one place
 
 
 def snapshots_url() -> str:
-    """Return where the texts of runs in a database lie (`DEEP_RESEARCH_SNAPSHOTS_URL`); "" for the database itself."""
+    """Return where texts of database runs lie (`DEEP_RESEARCH_SNAPSHOTS_URL`), or "".
+
+    "" is for the database itself.
+    """
     return hide_credentials(os.environ.get(_SNAPSHOTS, "").strip())  # noqa: TID251 - the one place
 
 
@@ -357,7 +365,10 @@ def load_settings(**arguments: Any) -> Settings:
 
 
 def _own_names(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings under our names; ours count before theirs, the later alias before one of the same, which is told."""
+    """Return settings under our names, which win over aliases; tell of a conflict.
+
+    Of two aliases of one setting the later counts.
+    """
     named: dict[str, Any] = {}
     for theirs, ours in SETTING_ALIASES.items():
         if theirs not in values or ours in values:
@@ -375,7 +386,10 @@ def _own_names(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_server(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings without model and address: they are one provider's, and another's key must not be sent there."""
+    """Return settings without model and address, which belong to one provider.
+
+    Another provider's key must not be sent there.
+    """
     return {name: value for name, value in values.items() if name not in ("model_name", "model_base_url")}
 
 
@@ -399,7 +413,7 @@ def _from_files() -> list[tuple[str, dict[str, Any]]]:
 
 
 def _from_file(path: Path, *, is_foreign: bool = False) -> dict[str, Any] | None:
-    """Return what a file says, None where there is none. Raises ConfigError for one that cannot be read."""
+    """Return a file's settings, or None without a file; raise ConfigError on failure."""
     try:
         return read_toml(path) if is_foreign else tomllib.loads(text_of(path.read_bytes()))
     except (FileNotFoundError, NotADirectoryError):
@@ -411,7 +425,10 @@ def _from_file(path: Path, *, is_foreign: bool = False) -> dict[str, Any] | None
 
 
 def _of_stranger(values: dict[str, Any]) -> dict[str, Any]:
-    """Return what the current folder's own file may say, which a download can bring; say once what is left out."""
+    """Return what the current folder's own file may set; tell once what it may not.
+
+    A download can bring such a file.
+    """
     known = {name: value for name, value in values.items() if is_setting(name)}
     kept, left_out = take_over(_own_names(known))
     if left_out:
@@ -430,7 +447,7 @@ def _tell_once(message: str) -> None:
 
 
 def _set_inside(table: object, path: str, keys: Sequence[str], value: object) -> dict[str, Any]:
-    """Return `table` with the option of a source set. Raises ConfigError for a path that is not one."""
+    """Return `table` with a source's option set; raise ConfigError for another path."""
     if not path.startswith("source_options.") or len(keys) != 2 or not all(keys):
         message = f"Unknown setting {path!r}. Options of sources are set as source_options.NAME.OPTION."
         raise ConfigError(message, setting=path, value=value)
@@ -448,7 +465,7 @@ def _from_environment() -> tuple[str, dict[str, Any]]:
 
 
 def refuse_unknown(name: str, value: object, origin: str) -> None:
-    """Raise ConfigError for what is no name of a setting; `origin` is where it was given."""
+    """Raise ConfigError for an unknown setting; `origin` is where it was given."""
     if name in Settings.model_fields:
         return
     near = difflib.get_close_matches(name, Settings.model_fields, n=1)

@@ -33,7 +33,7 @@ _REQUEST = re.compile(any_word("conversation.request_patterns"), re.IGNORECASE)
 
 
 class Understood(NamedTuple):
-    """A question with the answers to clarifications, and the topic of the conversation where it points at that."""
+    """A question with clarification answers and the conversation topic it refers to."""
 
     text: str
     answers: tuple[str, ...] = ()
@@ -65,7 +65,10 @@ def decide(question: Question, *, rounds: int, terms: Sequence[Term], template: 
 
 
 def understand(question: Question, rounds: int = 0) -> Understood:
-    """Return the question with what was answered to the last `rounds` clarifications, and what it points at."""
+    """Merge the question with the last `rounds` clarification answers and its topic.
+
+    Where the question refers to an earlier topic of the conversation, that topic is added.
+    """
     history, own = list(question.history), split_start(question.text[:_LONGEST])[0]
     own = "" if tells_to_start(own) else own
     before = history[: len(history) - 2 * rounds] if rounds else history

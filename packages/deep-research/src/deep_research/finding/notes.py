@@ -1,4 +1,4 @@
-"""Write what the finder has found as Markdown: notes of a part with passage ids, and the report by parts and by document."""
+"""Write the finder's results as Markdown: notes per part, and the whole report."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -14,7 +14,7 @@ _MOST_NAMED = 12
 
 
 def write_notes(part: PartPlaces, language: str, library: Library) -> str:
-    """Return the places of one part: what stands nowhere together, the best stretch, then other places."""
+    """Return the notes of one part: missing words, best stretches, other places."""
     shown = list(_stretches(part, language, library, set()))
     if part.places:
         shown += [f"**{phrase('finder_other_places', language)}**", _listed(part.places, language)]
@@ -24,7 +24,7 @@ def write_notes(part: PartPlaces, language: str, library: Library) -> str:
 def write_report(
     title: str, parts: Sequence[PartPlaces], language: str, library: Library, *, is_cut: bool, is_foreign: bool
 ) -> str:
-    """Return the report: what it is, the best stretch for each part, other places by part, and all by document."""
+    """Return the report: notes, best stretch and other places per part, documents."""
     opening = {"finder_note": True, "finder_note_rows": True, "finder_cut": is_cut, "finder_language": is_foreign}
     notes = [phrase(name, language) for name, is_so in opening.items() if is_so]
     blocks_of = [f"# {title}", "\n".join(f"> {note}" for note in notes)]
@@ -44,7 +44,7 @@ def write_report(
 
 
 def _stretches(part: PartPlaces, language: str, library: Library, shown: set[tuple[str, int, int]]) -> Iterator[str]:
-    """Yield the blocks of the best stretches; before them which words stand nowhere, or nowhere together.
+    """Yield the best stretches as Markdown blocks, after a note on missing words.
 
     Of a stretch all of which was `shown` (source, start and end of each slice) for another part only the place is
     named, and where it has not the words of this part, nothing.
@@ -75,7 +75,10 @@ def _stretches(part: PartPlaces, language: str, library: Library, shown: set[tup
 
 
 def _not_together(part: PartPlaces, language: str) -> str:
-    """Return in words which words no passage has, or that none has all; it is said only of what was looked through whole."""
+    """Return a note on words found in no passage, or in none all together.
+
+    It is empty unless every text was searched completely.
+    """
     if not part.is_complete:
         return ""
 
@@ -98,7 +101,7 @@ def _named(place: Stretch | Place, language: str) -> str:
 
 
 def _cited(piece: Piece, library: Library) -> Iterator[str]:
-    """Yield the blocks of a slice, each with the ids of the passages it lies in; items of one list stay together."""
+    """Yield a slice's blocks with their passage ids; keep items of a list together."""
     passages = [passage for key in piece.passages if (passage := library.passage(key)) is not None]
     items: list[str] = []
     for block in blocks(piece.text):
@@ -126,7 +129,7 @@ def _listed(places: Iterable[Place], language: str) -> str:
 
 
 def _by_document(parts: Sequence[PartPlaces], library: Library) -> Iterator[str]:
-    """Yield a line for each document with the passages shown of it, in the order in which it was first shown."""
+    """Yield one line per document with its shown passages, in order of first showing."""
     found: dict[str, list[str]] = {}
     for passage, source in shown_passages(parts).items():
         found.setdefault(source, []).append(passage)

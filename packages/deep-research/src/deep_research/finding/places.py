@@ -1,4 +1,4 @@
-"""What the finder returns: for each part of a question the best stretch, other places, and which words stand nowhere."""
+"""The finder's results per part: best stretches, other places, missing words."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from deep_research.data.noun import Noun
 
 
 class Piece(Noun):
-    """An exact slice of a snapshot, `snapshot[start:end]`; `passages` are the ids of the passages that it lies in."""
+    """An exact slice `snapshot[start:end]` with the ids of the passages it overlaps."""
 
     start: int
     end: int
@@ -15,7 +15,7 @@ class Piece(Noun):
 
 
 class Stretch(Noun):
-    """The best place, whole: a paragraph, a list with its lead, rows under their header, steps, code with its caption.
+    """The best place as a whole unit: paragraph, list, table rows, steps or code.
 
     `pieces` are in the order of the text; between two of them something was left out, and where `has_before` or
     `has_after` something of the same heading stands before or behind them. `where` is the heading path, `pages` are those
@@ -34,7 +34,10 @@ class Stretch(Noun):
 
 
 class Place(Noun):
-    """Another place worth a look: `line` is text around the words, on one line; `passage` is the one that it begins in."""
+    """Another relevant place, with one line of its text around the words.
+
+    `passage` is the one in which `line` begins.
+    """
 
     passage: str
     source: str
@@ -68,7 +71,7 @@ class PartPlaces(Noun):
 
 
 def shown_passages(parts: Sequence[PartPlaces]) -> dict[str, str]:
-    """Return the sources of the passages that are shown, by id: those of the best stretches, then those of other places."""
+    """Return the shown passages as id → source, those of the best stretches first."""
     stretches = [stretch for part in parts for stretch in part.stretches]
     found = {key: stretch.source for stretch in stretches for piece in stretch.pieces for key in piece.passages}
     return found | {place.passage: place.source for part in parts for place in part.places}

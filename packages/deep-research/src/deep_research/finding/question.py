@@ -1,4 +1,7 @@
-"""What a question asks: its parts, and the things that a part compares. Read by a few words, cut where it is too long."""
+"""Split a question by its wording into parts and the things they compare.
+
+A question that is too long is cut.
+"""
 
 import itertools
 import re
@@ -24,8 +27,11 @@ _HARD = re.compile(r"[?？;；\n]+|(?<=[.!。！])\s+(?=\S)|(?:^|\s)\(?\d{1,2}[.
 
 
 class Part(NamedTuple):
-    """One part of a question: its own words, words before it that say what it is about, the things that it compares;
-    `told` is the context of the first part, whose words stand in no part."""
+    """One part of a question: its words, context words and compared things.
+
+    `context` are words before it that say what it is about. `told` is the context of the first part, whose words
+    stand in no part.
+    """
 
     text: str
     words: tuple[Word, ...]
@@ -42,7 +48,7 @@ class Asked(NamedTuple):
 
 
 def read_question(question: str, language: str = "") -> Asked:
-    """Return what a question asks; pieces without a word of their own belong to the piece before them.
+    """Split a question into parts; join pieces without own words to the previous one.
 
     What is told before anything is asked ("The disk is full. How …?") says what the question is about.
     """
@@ -113,7 +119,7 @@ def compared(text: str, language: str) -> tuple[str, ...]:
 
 
 def _named_together(line: str, language: str) -> tuple[str, ...]:
-    """Return the names that stand beside each other in a list ("work_mem and maintenance_work_mem")."""
+    """Return adjacent names of a list, such as "work_mem and maintenance_work_mem"."""
     pieces = re.split(any_word("finding.and_patterns", language), line, flags=re.IGNORECASE)
     for first, second in itertools.pairwise(pieces):
         names = [*first.split()[-1:], *(word.strip("?？,.;:") for word in second.split()[:1])]
@@ -128,7 +134,7 @@ _CODED = re.compile(r"\w[_.\-/:]\w|\d|[a-z][A-Z]|^--?\w")
 
 
 def analyze_question(question: str, language: str) -> QueryAnalysis:
-    """Return what kind of question it is by its wording (contract row B3), and its parts."""
+    """Return a question's kind by its wording (contract row B3), and its parts."""
     parts = read_question(question, language).parts
     if any(part.things for part in parts):
         kind, form = "comparison", "table"
@@ -149,7 +155,7 @@ def analyze_question(question: str, language: str) -> QueryAnalysis:
 
 
 def is_plain_topic(text: str, language: str) -> bool:
-    """Return whether a text only names a topic: it has no question mark, and no word that asks for something of it."""
+    """Return whether a text only names a topic, with no question mark or request."""
     return "?" not in text and "？" not in text and not compared(text, language) and not asks(text)
 
 

@@ -38,7 +38,9 @@ _ENTRY = re.compile(
 
 
 class Candidate(NamedTuple):
-    """A passage that a search brought, with what it is worth; `terms` are its own, `above` those of heading and title.
+    """A passage found by a search, with its own terms, the terms above and its worth.
+
+    `above` are the terms of its heading and title.
 
     `kept` is the share of its worth that a passage keeps by its kind, and each of its units with it.
     """
@@ -52,7 +54,7 @@ class Candidate(NamedTuple):
 
 
 class Best(NamedTuple):
-    """The unit of a section that answers best, and what the place is worth with it; `part` is its best sentence or row."""
+    """The unit of a section that answers best, with its best part and its worth."""
 
     candidate: Candidate
     section: Section
@@ -72,7 +74,7 @@ def _above(title: str, heading: str) -> frozenset[str]:
 
 
 def is_last(passage: Passage, title: str) -> bool:
-    """Return whether a passage is of what is read last: contents, menus, change logs, release notes, licences, references."""
+    """Return whether a passage ranks last, such as contents, change logs, licences."""
     lines = sum(1 for line in passage.text.splitlines() if line.strip())
     is_bibliography = lines > 2 and len(_ENTRY.findall(passage.text)) > 0.6 * lines
     return bool(_OLD.search(f"{title} > {passage.heading}")) or is_contents_list(passage.text) or is_bibliography
@@ -81,7 +83,7 @@ def is_last(passage: Passage, title: str) -> bool:
 def judge_passage(
     passage: Passage, title: str, share: float, words: Sequence[Word], context: Sequence[Word]
 ) -> Candidate:
-    """Return a passage with its worth; `share` is its score in the search by that of the best one."""
+    """Score a passage; `share` is its search score divided by the best one's."""
     terms, above = terms_of(passage.text), _above(title, passage.heading)
     last = _above("", passage.heading.rsplit(" > ", 1)[-1]) or above
     covered = coverage(words, terms, above, HEADING_ONLY) + CONTEXT * coverage(context, terms | above)
@@ -93,7 +95,7 @@ def judge_passage(
 def best_unit(
     candidate: Candidate, texts: Texts, words: Sequence[Word], context: Sequence[Word], wanted: str
 ) -> Best | None:
-    """Return the unit of a passage that answers best; `wanted` is what the question asks for, see `kind_wanted`."""
+    """Return the unit of a passage that answers best; for `wanted` see `kind_wanted`."""
     section = texts.section(candidate.passage)
     found: Best | None = None
     for number, unit in enumerate(section.units):
@@ -135,7 +137,7 @@ _NUMBER = re.compile(r"\d")
 
 
 def kind_wanted(question: str, words: Sequence[Word]) -> str:
-    """Return what a question asks for by its wording: "number", "steps", "meaning", or "" for anything."""
+    """Return the answer kind asked for: "number", "steps", "meaning", or "" for any."""
     for kind in ("number", "steps", "meaning"):
         if re.search(any_word(f"finding.{kind}_patterns"), question, re.IGNORECASE):
             return kind

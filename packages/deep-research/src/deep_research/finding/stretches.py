@@ -1,4 +1,4 @@
-"""Make the stretch that is shown whole, and the line that is shown of another place."""
+"""Build the stretch shown whole, and the one line shown of another place."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ _MARK = re.compile(r"^(?:#{1,6}|[-*+•]|>)\s+|^\|\s*|(?:(?<!\s)\s++)?\|$")
 
 
 def make_stretch(best: Best, words: Sequence[Word], location: str = "") -> Stretch:
-    """Return the best unit whole, with what follows it under its heading while that is short."""
+    """Return the best unit whole, with its neighbours under the heading while short."""
     section = best.section
     spans = _spans(section, best.unit, words)
     shown = sum(columns(section.text[start:end]) for start, end in spans)
@@ -59,7 +59,7 @@ def make_stretch(best: Best, words: Sequence[Word], location: str = "") -> Stret
 
 
 def _spans(section: Section, unit: Unit, words: Sequence[Word]) -> list[tuple[int, int]]:
-    """Return what is shown of a unit: all of it, or its lead and the parts around the best ones where it is long."""
+    """Return the spans shown of a unit: all, or lead and best parts of a long one."""
     size = columns(section.text[unit.start : unit.end])
     is_steps = unit.kind == "code" or (unit.kind == "item" and _NUMBERED.match(section.text, unit.parts[0].start))
     if size <= (STEPS if is_steps else MOST) or len(unit.parts) < 2:
@@ -101,7 +101,10 @@ def _within(section: Section, start: int, end: int) -> list[Passage]:
 
 
 def make_place(best: Best, words: Sequence[Word], location: str = "") -> Place:
-    """Return a place with one line of its text around the words, of the passage in which the best part of it begins."""
+    """Return a place with one line of text around the words.
+
+    Its passage is the one in which the best part begins.
+    """
     section, start = best.section, (best.part or best.unit).start
     passage = next((p for p in section.passages if p.start <= start < p.end), best.candidate.passage)
     return Place(
@@ -128,13 +131,13 @@ def _line(text: str, unit: Unit, part: Span | None, words: Sequence[Word]) -> st
 
 
 def _on_one_line(text: str, spans: Sequence[Span]) -> str:
-    """Return slices of a text on one line, without their marks; "…" stands for what is left out between them."""
+    """Join slices of a text on one line without markup; "…" marks omissions."""
     pieces = [text[start:end] for start, end in _joined(((one.start, one.end) for one in spans), text)]
     return " … ".join(_MARK.sub("", _SPACE.sub(" ", _FENCE.sub(" ", piece)).strip()) for piece in pieces)
 
 
 def cut_line(line: str, words: Sequence[Word]) -> str:
-    """Return a line of at most `LINE` columns that holds as many of the words as fit, "…" where it was cut."""
+    """Cut a line to `LINE` columns with as many of the words as fit; "…" marks cuts."""
     if columns(line) <= LINE:
         return line
     room = LINE if columns(line) < 1.3 * len(line) else LINE // 2

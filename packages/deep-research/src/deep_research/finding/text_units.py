@@ -1,4 +1,4 @@
-"""Cut the text around a passage into units that are read whole: paragraphs, lists with their lead, tables, code."""
+"""Cut the text around a passage into units: paragraphs, lists, tables, code."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -30,8 +30,11 @@ class Span(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """What is read whole. `lead` is what stands before its parts and belongs to each (a label, "as follows:", the header
-    of a table); `parts` are its sentences, items, rows or steps."""
+    """A unit of text that is read whole, with its `lead` and its `parts`.
+
+    `lead` stands before the parts and belongs to each (a label, "as follows:", the header of a table); `parts` are
+    its sentences, items, rows or steps.
+    """
 
     kind: str
     start: int
@@ -41,7 +44,7 @@ class Unit(NamedTuple):
 
 
 class Section(NamedTuple):
-    """The units that stand around a passage under its heading, and the passages that they lie in."""
+    """The units around a passage under the same heading, with their passages."""
 
     source: str
     text: str
@@ -51,7 +54,7 @@ class Section(NamedTuple):
 
 
 class Texts:
-    """The texts of a library as they are needed for one search, each read and cut once.
+    """The texts of a library needed for one search, each read and cut once.
 
     `ordering` are the pages in whose sections something orders a reading program about, which no unit holds; the
     person's own documents are shown whole.
@@ -118,7 +121,7 @@ def _units(text: str, start: int, end: int) -> Iterator[Unit]:
 
 
 def _without_orders(text: str, unit: Unit) -> Iterator[Unit]:
-    """Yield a unit as far as nothing in it orders a reading program about: what follows may belong to the order."""
+    """Yield a unit up to the first part that gives a reading program orders."""
     if not gives_orders(text[unit.start : unit.end]):
         yield unit
         return
@@ -152,7 +155,7 @@ def _unit_end(text: str, found: Sequence[Block], place: int) -> int:
 
 
 def _is_lead(text: str, found: Sequence[Block], place: int) -> bool:
-    """Return whether a block announces the next one: a label, or a paragraph that ends with a colon."""
+    """Return whether a block introduces the next: a label, or prose ending in ":"."""
     block = found[place]
     if place + 1 >= len(found) or found[place + 1].kind == "heading" or block.kind in ("table", "code", "heading"):
         return False

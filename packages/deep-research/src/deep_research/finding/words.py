@@ -1,4 +1,4 @@
-"""The words of a question that a text is looked through for, and how much of them a text has."""
+"""Read the words of a question, and measure how much of them a text has."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,8 +30,10 @@ _JOINT = re.compile(r"[.'’\-_+#&/]")
 
 
 class Word(NamedTuple):
-    """A word as it was written, its terms in the index (of a compound: whole, or all its parts), its worth, and whether
-    it has a capital within a sentence."""
+    """A word with its index terms, its worth, and whether it is a name.
+
+    `whole` or all of `parts` are the terms of a compound; a name has a capital within a sentence.
+    """
 
     text: str
     whole: frozenset[str]
@@ -40,7 +42,7 @@ class Word(NamedTuple):
     is_name: bool = False
 
     def share(self, terms: frozenset[str]) -> float:
-        """Return how much of the word (0–1) a text with these terms has; less than half of it is nothing."""
+        """Return the share (0–1) of the word found in `terms`; below 0.5 it counts as 0."""
         if self.whole & terms if len(self.whole) == 1 else self.whole <= terms:
             return 1.0
         if not self.parts:
@@ -49,7 +51,10 @@ class Word(NamedTuple):
         return share if share >= _ENOUGH else 0.0
 
     def stands_in(self, terms: frozenset[str], text: str) -> bool:
-        """Return whether a text with these terms has a word; a name but for an ending of a plural: "fast" is not Fastly."""
+        """Return whether a text has the word; match names whole but for a plural ending.
+
+        "fast" is not Fastly.
+        """
         if self.share(terms) >= 1.0 and self.is_name and self.text.isalpha():
             stem = re.escape(fold_diacritics(normalise(_ENDING.sub("", self.text))))
             whole = f"(?<!{_LETTER}){stem}{_ENDINGS}?(?!{_LETTER})"
@@ -58,7 +63,7 @@ class Word(NamedTuple):
 
 
 def terms_of(text: str) -> frozenset[str]:
-    """Return the terms of a text that words are looked for in: those of an index, which has Han signs alone as well."""
+    """Return the index terms of a text, with single Han characters as terms as well."""
     return frozenset(index_terms(text))
 
 
@@ -69,7 +74,7 @@ def _furniture(language: str) -> re.Pattern[str]:
 
 
 def read_words(text: str, language: str) -> list[Word]:
-    """Return the words of a question in their order, each once, without those that say nothing of what it is about."""
+    """Return the distinct content words of a question, in order."""
     found: dict[frozenset[str], Word] = {}
     for place, run in enumerate(_runs(text, language)):
         terms = content_terms(run)
@@ -90,7 +95,7 @@ def read_words(text: str, language: str) -> list[Word]:
 
 
 def _runs(text: str, language: str) -> Iterator[str]:
-    """Yield the words of a text; those of scripts without spaces are what stands between words of every question."""
+    """Yield the words of a text; in unspaced scripts, the runs between stock words."""
     runs = RUN.findall(_furniture(language).sub(" ", text) if CJK_SIGN.search(text) else text)
     for run in runs:
         word = without_particle(run) if _HANGUL_SIGN.match(run) else run
@@ -109,8 +114,10 @@ def _worth(run: str, terms: Sequence[str], *, first: bool) -> float:
 
 
 def weigh(asked: Sequence[Word], said: Sequence[frozenset[str]]) -> list[Word]:
-    """Return the words weighed by how few of the texts with the terms `said` have them: the product's name stands on
-    every page of its manual. A common word stays light however rare it is."""
+    """Weight words by how few of the texts with the terms `said` have them.
+
+    The product's name stands on every page of its manual. A common word stays light however rare it is.
+    """
     total = len(said) + 1
     counts = [sum(1 for terms in said if word.share(terms)) for word in asked]
     return [
@@ -124,7 +131,10 @@ def weigh(asked: Sequence[Word], said: Sequence[frozenset[str]]) -> list[Word]:
 def coverage(
     asked: Sequence[Word], terms: frozenset[str], beside: frozenset[str] = frozenset(), less: float = 0
 ) -> float:
-    """Return the share (0–1) of the worth of the words that `terms` have; those only `beside` has count `less`."""
+    """Return the share (0–1) of the words' worth found in `terms`.
+
+    Words found only in `beside` count `less`.
+    """
     total = sum(word.worth for word in asked)
     if not total:
         return 0.0
@@ -133,12 +143,15 @@ def coverage(
 
 
 def is_run(text: str) -> bool:
-    """Return whether a text is of a script whose words nothing parts, or parts and endings grow on."""
+    """Return whether a text's script lacks clear word breaks (CJK, Thai, Indic)."""
     return _UNPARTED.match(text) is not None
 
 
 def stands_in(word: str, text: str) -> bool:
-    """Return whether a word stands in a text whole, as it is written: not "ttl" in "bottleneck", but "2.53" in "v2.53"."""
+    """Return whether a word stands in a text whole, as it is written.
+
+    "ttl" does not stand in "bottleneck", but "2.53" stands in "v2.53".
+    """
     wanted = normalise(word)
     first, last = (r"\d" if sign.isdigit() else r"[^\W\d_]" for sign in (wanted[0], wanted[-1]))
     whole = f"(?<!{first}){re.escape(wanted)}(?!{last})"
@@ -146,5 +159,8 @@ def stands_in(word: str, text: str) -> bool:
 
 
 def has_all(asked: Iterable[Word], terms: frozenset[str]) -> bool:
-    """Return whether a text with these terms has every word whole; the parts of "work_mem" stand in other names too."""
+    """Return whether a text's terms have every word, names like "work_mem" whole.
+
+    The parts of such names stand in other names too.
+    """
     return all(word.whole <= terms if "_" in word.text else word.share(terms) >= 1.0 for word in asked)

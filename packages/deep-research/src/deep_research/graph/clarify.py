@@ -1,4 +1,4 @@
-"""The front door of every workflow: the question is understood, or the user is asked one thing at a time.
+"""Start every workflow: understand the question, or ask one thing at a time.
 
 Each question to the user is a round of the node with a checkpoint of its own, so that a run that waits for days
 repeats nothing but the last judgement, which the journal holds.
@@ -24,10 +24,10 @@ from deep_research.steps import intake, plan
 
 
 def clarify_then(node: str) -> Node[AgentState]:
-    """Return the clarify node of a graph that goes on at `node`; it comes back to itself after each answer."""
+    """Return a clarify node that leads to `node` and repeats after each answer."""
 
     async def clarify(state: AgentState, runtime: Runtime[RunContext]) -> Command[str]:
-        """Decide whether the question is understood; ask the user one thing at a time until it is."""
+        """Decide whether the question is understood; if not, ask one thing at a time."""
         ctx, question, rounds = runtime.context, state["question"], state.get("clarification_rounds", 0)
         if state.get("brief"):  # taken over from an earlier run
             return Command(goto=node)
@@ -53,7 +53,10 @@ def clarify_then(node: str) -> Node[AgentState]:
 
 
 async def _judged(ctx: RunContext, question: Question, rounds: int, *, looks: bool) -> tuple[Decision, list[Turn]]:
-    """Return the decision, and what a first look has found that is taken meanwhile where a model judges."""
+    """Return the decision and the turns of a first look made at the same time.
+
+    The look is made only where a language model judges.
+    """
     if not (looks and ctx.reasoner.info.is_language_model) or question.history:
         return await intake.decide(ctx, question, rounds=rounds), []
     unknown = QueryAnalysis(query_type="general", output_format="prose")

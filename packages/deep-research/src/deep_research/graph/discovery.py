@@ -1,4 +1,7 @@
-"""The discover subgraph: discover_invoke → discover_tools → … → extract_output (contract row B4)."""
+"""The discover subgraph (contract row B4).
+
+discover_invoke → discover_tools → … → extract_output.
+"""
 
 from typing import Any, Literal
 
@@ -18,7 +21,7 @@ from deep_research.steps.plan import first_hits
 async def discover_invoke(
     state: DiscoverState, runtime: Runtime[RunContext]
 ) -> Command[Literal["discover_tools", "extract_output"]]:
-    """Choose the next searches for entities; none when the reasoner is done or `max_discover_iterations` are used up."""
+    """Choose the next searches for entities, up to `max_discover_iterations`."""
     ctx, turns = runtime.context, state.get("discovery_turns", [])
     if (turns and ctx.steering.now.finishing) or len(turns) >= ctx.settings.max_discover_iterations:
         return Command(goto="extract_output")

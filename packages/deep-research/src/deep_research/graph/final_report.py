@@ -72,7 +72,7 @@ async def _checked(ctx: RunContext, given: Assignment) -> revise.Checked:
 
 
 def _nothing(ctx: RunContext, given: Assignment) -> str:
-    """Return what a report says for which nothing was found: where was searched, and what for."""
+    """Return the report for a run without results: the places and queries searched."""
     language = given.brief.language
     queries = dict.fromkeys(query for section in given.sections for query in section.searched)
     return "\n\n".join(
@@ -86,7 +86,7 @@ def _nothing(ctx: RunContext, given: Assignment) -> str:
 
 
 def _reviews(state: AgentState, sections: Sequence[Section]) -> tuple[ReportReview, ...]:
-    """Return how each section was judged last: not before it was researched again, nor without a score, by nobody."""
+    """Return the last review of each section, without superseded or unscored ones."""
     judged = {k: r for k, r in state.get("section_reviews", {}).items() if r.score or r.status != "sufficient"}
     found = [(s, row) for s in sections if (row := judged.get(s.title)) is not None and not row.retry]
     rows = [

@@ -1,4 +1,4 @@
-"""A follow-up on a finished report: understand → recall → research_again → final_report.
+"""Answer a follow-up: understand → recall → research_again → final_report.
 
 One researcher begins with what the run has read about the question, and searches only where that says too little.
 """
@@ -22,7 +22,7 @@ from deep_research.steps import search
 
 
 async def understand(state: AgentState, runtime: Runtime[RunContext]) -> Command[str]:
-    """Put the question so that it names what it is about, and is understandable without the conversation."""
+    """Rewrite the question to name its topic and stand without the conversation."""
     ctx, asked, understood = runtime.context, state["question"], state["understood"]
     if not ctx.reasoner.reads_conversation and read_remark(asked.text) is not None:
         reason = phrase("remark_no_question", asked.language)
@@ -44,7 +44,7 @@ async def understand(state: AgentState, runtime: Runtime[RunContext]) -> Command
 
 
 async def recall(state: AgentState, runtime: Runtime[RunContext]) -> Command[Literal["research_again"]]:
-    """Look into what was read, and hand that to one researcher, who searches only where it says too little."""
+    """Pass recalled passages to a researcher, who searches only for what is missing."""
     ctx, brief = runtime.context, state["brief"]
     ctx.emit(StageStarted(stage="recall"))
     ctx.emit(Planned(title=brief.title, sections=tuple(s.title for s in brief.sections)))

@@ -1,4 +1,4 @@
-"""The keys of the graphs and their reducers; names as the design documents give them."""
+"""The state keys and reducers of the graphs, named as in the design documents."""
 
 import operator
 from collections.abc import Coroutine
@@ -37,7 +37,7 @@ class Node(Protocol[_State_contra]):
 
 
 def section_reducer(existing: list[Section], updates: list[Section]) -> list[Section]:
-    """Merge by title: a section with a known title replaces the old one in its place, a new one is appended."""
+    """Merge sections by title: replace known ones in place, append new ones."""
     return list({section.title: section for section in (*existing, *updates)}.values())
 
 
@@ -55,7 +55,7 @@ class DiscoverState(MessagesState):
 
 
 class AgentState(DiscoverState):
-    """The state of the `sections` workflow; the bulk (pages, passages) lies in the library.
+    """The state of the `sections` workflow; pages and passages lie in the library.
 
     `run_id` names the run in the state folder. `conversations` are the turns of each section's researcher, by title:
     of these and of the reviews the newest counts. `whole` is the section of one researcher for the whole question, who writes the report too.
@@ -100,7 +100,7 @@ class ResearcherOutput(MessagesState):
 
 
 class ResearcherState(ResearcherOutput):
-    """The state of one researcher at one section; names as the design documents give them.
+    """The state of one researcher at one section, named as in the design documents.
 
     `turns` are its conversation, `notes` what it has handed over; `researcher_messages` tell the turns as messages once
     the notes are written; `compressed_research` are these with its calls and sources. `raw_notes` tell for each attempt what

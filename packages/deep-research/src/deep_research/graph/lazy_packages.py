@@ -1,4 +1,6 @@
-"""Packages of others whose `__init__` is executed when a name of it is asked for; their modules can be imported at once.
+"""Delay a third-party package's `__init__` until a name of it is used.
+
+Its modules can be imported at once.
 
 `importlib.util.LazyLoader` does not do for packages: it executes one as soon as a module in it is imported.
 """
@@ -27,7 +29,10 @@ class _Deferred(ModuleType):
 
 
 def defer_package(name: str) -> None:
-    """Execute the package `name` when something asks for a name of it; nothing changes where it is loaded or missing."""
+    """Delay executing the package `name` until a name of it is asked for.
+
+    Nothing changes where it is loaded already or missing.
+    """
     parent, _, last = name.rpartition(".")
     try:
         spec = find_spec(name) if name not in sys.modules else None

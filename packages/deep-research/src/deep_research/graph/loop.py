@@ -1,4 +1,6 @@
-"""The `loop` workflow (contract rows C1–C4): plan → retrieve → read → reflect → (retrieve …) → report.
+"""The `loop` workflow (contract rows C1–C4).
+
+plan → retrieve → read → reflect → (retrieve …) → report.
 
 One researcher for the whole question, in one conversation that only grows: it searches for all sections, reads what
 came back, says where it stands under the heading of each section, and goes on with what a reflection misses, until the
@@ -107,7 +109,7 @@ async def retrieve(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, 
 
 
 async def read(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Go on with the conversation until its notes: what was opened and found, under the heading of each section."""
+    """Continue the conversation to its notes, written under each section's heading."""
     ctx, brief, whole, turns = runtime.context, state["brief"], state["whole"], _turns(state)
     sections = ctx.steering.now.kept(state["sections"])
     section_position.set((whole.title, str(state["iteration_count"])))
@@ -141,7 +143,7 @@ def _said(state: LoopState, turns: list[Turn]) -> dict[str, Any]:
 
 
 def _shared_out(whole: Section, sections: Sequence[Section], library: Library) -> list[Section]:
-    """Return the sections with the notes under their headings added; what stands under none is the first one's."""
+    """Add notes to the sections by their headings; the rest goes to the first one."""
     titles = {s.title.casefold(): s.title for s in sections}
     notes: dict[str, list[str]] = {s.title: [] for s in sections}
     at = sections[0].title if sections else ""
@@ -160,7 +162,7 @@ def _shared_out(whole: Section, sections: Sequence[Section], library: Library) -
 
 
 async def reflect(state: LoopState, runtime: Runtime[RunContext]) -> Command[Literal["retrieve", "final_report"]]:
-    """Judge whether the evidence suffices; if not, name what is missing and the next searches.
+    """Judge whether the evidence suffices; if not, name the gaps and next searches.
 
     What the user has added or remarked is searched for in any case; who wants the report now gets it.
     """
@@ -200,7 +202,7 @@ async def _reflected(state: LoopState, ctx: RunContext) -> Command[Literal["retr
 
 
 def _wanted(state: LoopState, ctx: RunContext) -> dict[str, Any] | None:
-    """Return a round for what the user has said since the last one: added sections and remarks; None for nothing."""
+    """Return a round for the user's new sections and remarks, or None without any."""
     added = _begun(ctx, ctx.steering.now.added_to(state["sections"]))
     before = _turns(state)
     turns = ctx.steering.now.add_remarks(before)

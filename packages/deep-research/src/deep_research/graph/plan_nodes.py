@@ -1,4 +1,4 @@
-"""Analysis, plan and its confirmation by the user, for every workflow that plans (contract row A6).
+"""Analysis, plan and confirmation nodes of planning workflows (contract row A6).
 
 The planning node of a workflow goes to `confirm_plan` with its brief in the state and no sections; `confirm_plan`
 shows it, comes back to itself after each change, and returns to the planning node when it is confirmed, which then
@@ -31,7 +31,7 @@ def analysis_update(analysis: QueryAnalysis) -> dict[str, Any]:
 
 
 def one_section(language: str, text: str, **more: Any) -> dict[str, Any]:
-    """Return the state's keys of a question that is researched as it stands, as one section with `more` fields."""
+    """Return the state keys for researching a text as one section with `more` fields."""
     title = phrase("answer", language)
     section = Section(title=title, description=text, queries=(text,), attempts=1, **more)
     brief = Brief(title=text, objective=text, question=text, language=language, sections=(section,))
@@ -40,7 +40,7 @@ def one_section(language: str, text: str, **more: Any) -> dict[str, Any]:
 
 
 async def analyze_question(state: AgentState, ctx: RunContext) -> dict[str, Any]:
-    """Find out what kind of question it is, from the user's own words; return the state's update."""
+    """Classify the question by the user's own words; return the state update."""
     analysis = await plan.analyze(ctx, state.get("asked", state["question"]), state.get("decision"))
     if analysis.needs_discovery:
         ctx.emit(StageStarted(stage="discover"))
@@ -48,7 +48,7 @@ async def analyze_question(state: AgentState, ctx: RunContext) -> dict[str, Any]
 
 
 async def lay_out_plan(state: AgentState, ctx: RunContext, analysis: QueryAnalysis) -> dict[str, Any]:
-    """Lay out the sections; return the state's update, whose `brief` the research follows."""
+    """Plan the sections; return the state update with the `brief` for the research."""
     ctx.emit(StageStarted(stage="plan"))
     brief = await plan.plan(
         ctx,
@@ -70,7 +70,7 @@ def confirm_plan_then(node: str) -> Node[AgentState]:
     """Return the node that has a plan confirmed and goes (back) to `node` with it."""
 
     async def confirm_plan(state: AgentState, runtime: Runtime[RunContext]) -> Command[str]:
-        """Show the plan; take a yes, a no, or changes; ask again where nothing was understood."""
+        """Show the plan and take a yes, a no or changes; ask again if not understood."""
         ctx, brief, rounds = runtime.context, state["brief"], state.get("plan_rounds", 0)
         if rounds >= MAX_PLAN_ROUNDS:
             return _reject(ctx, phrase("plan_unconfirmed", brief.language, rounds=rounds))
@@ -94,7 +94,7 @@ def confirm_plan_then(node: str) -> Node[AgentState]:
 
 
 def begin_graph(state: type[_S], node: str, *, first: str = "") -> StateGraph[_S, RunContext, Any, Any]:
-    """Return a graph that begins with the question to be understood; `node` has its plan confirmed.
+    """Return a graph that starts with clarification; `node` gets its plan confirmed.
 
     `first` is the node behind clarify, where it is another.
     """

@@ -1,4 +1,4 @@
-"""The `quick` workflow (contract row B13): one ReAct turn with the same tools, citations and checks.
+"""The `quick` workflow (contract row B13): one ReAct turn, with the usual checks.
 
 answer_plan → researcher (researcher_invoke ⇄ tools → compress_output) → final_report. No question back,
 no plan, no review: for questions that one researcher answers.

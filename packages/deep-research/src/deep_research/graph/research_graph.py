@@ -1,4 +1,4 @@
-"""A workflow as a LangGraph graph that runs by itself, for programs that know LangGraph and nothing of ours.
+"""A workflow as a self-contained LangGraph graph, for programs using LangGraph.
 
 It is invoked like any other: `{"messages": […]}` in, `messages`, `final_report` and `report` out, with the caller's
 checkpointer, thread, callbacks, tags and stream modes. What its nodes need (library, journal, sources, reasoner) is
@@ -41,13 +41,13 @@ _CHECKPOINTER, _RESUMING = "__pregel_checkpointer", "__pregel_resuming"
 
 
 class ResearchInput(TypedDict):
-    """What the graph takes: the conversation; its last message of a human is the question or the answer."""
+    """The graph's input: a conversation ending in the human's question or answer."""
 
     messages: Annotated[list[AnyMessage], add_messages]
 
 
 class ResearchOutput(TypedDict):
-    """What the graph gives: the conversation with the report as its last message, its Markdown, and all about it.
+    """The graph's output: the conversation ending in the report, Markdown and data.
 
     Where there is no report (the question was declined) `final_report` says why, and `report` is missing.
     """
@@ -76,7 +76,7 @@ class Invocation:
 
 @dataclass
 class Sitting:
-    """A run that is open: its context, and the state that it begins with (None to go on from the checkpoint).
+    """An open run: its context and its initial state (None resumes the checkpoint).
 
     `asked` is what it waits for when it is closed.
     """
@@ -95,12 +95,12 @@ class Host(Protocol):
     """Opens what a graph's nodes need."""
 
     def open(self, invocation: Invocation) -> AbstractAsyncContextManager[Sitting]:
-        """Give the open run; all is closed, and how it ended is noted, at the end of the block."""
+        """Open the run for a block; at its end, close everything and note the outcome."""
         ...
 
 
 def compile_research(name: str, host: Host, *, checkpointer: Any = None, **options: Any) -> "ResearchGraph":
-    """Return the graph of a workflow that runs by itself; `options` are those of `StateGraph.compile`.
+    """Return a workflow's self-contained graph; `options` go to `StateGraph.compile`.
 
     Raises ConfigError for an unknown workflow.
     """
@@ -123,7 +123,7 @@ def compile_research(name: str, host: Host, *, checkpointer: Any = None, **optio
 
 
 class ResearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
-    """A workflow that opens by itself what its nodes need, and takes and gives messages."""
+    """A workflow graph that opens its own resources, with messages in and out."""
 
     def __init__(self, *, host: Host, **parts: Any) -> None:
         super().__init__(**parts)
@@ -194,7 +194,7 @@ class ResearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
         return stream_now(lambda: self.astream(input, config, **options))
 
     async def _snapshot(self, config: RunnableConfig) -> StateSnapshot | None:
-        """Return the state of the thread, or None where none is kept or there is none yet."""
+        """Return the state of the thread, or None if none is kept or there is none yet."""
         if not self._has_checkpointer(config):
             return None
         if "thread_id" not in config.get("configurable", {}):
@@ -221,7 +221,9 @@ def _emptied(channel: Any) -> Any:
 
 
 def _read_input(given: Any, snapshot: StateSnapshot | None, *, is_resuming: bool) -> tuple[tuple[Message, ...], Any]:
-    """Return the conversation with the new message last, and what goes into the graph: messages, or a Command.
+    """Return the conversation with the new message last, and the graph's input.
+
+    The input is messages or a Command.
 
     There is no conversation where the graph goes on with what was begun. Raises ConfigError.
     """
@@ -243,7 +245,7 @@ def _read_input(given: Any, snapshot: StateSnapshot | None, *, is_resuming: bool
 
 
 def _new_messages(given: Any) -> list[BaseMessage]:
-    """Return the messages of an input, up to its last one of a human. Raises ConfigError without one."""
+    """Return input messages up to the last human one; raise ConfigError without one."""
     raw = given.get("messages") if isinstance(given, Mapping) else getattr(given, "messages", None)
     try:
         messages = cast("list[BaseMessage]", add_messages([], raw or []))
@@ -267,7 +269,7 @@ def _told(message: BaseMessage) -> Message | None:
 
 
 class _Parts:
-    """The parts of a stream: those of the graph, and between them the events of the run."""
+    """A graph's stream parts, interleaved with the events of the run."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         modes = options.get("stream_mode")
@@ -297,7 +299,7 @@ class _Parts:
         return (*path, *mode, data) if path or mode else data
 
     async def merged_with(self, stream: AsyncIterator[Any]) -> AsyncGenerator[Any]:
-        """Yield the parts of `stream` and the events, in the order they come. Raises what the stream raises."""
+        """Yield stream parts and events as they come; raise what `stream` raises."""
         pumping = asyncio.create_task(self._pump(stream))
         try:
             while (part := await self._queue.get()) is not self:
@@ -318,6 +320,6 @@ class _Parts:
 
 
 async def run_conversation(graph: Any, question: str, config: Mapping[str, Any], answer: Ask) -> Any:
-    """Return the last values of a graph that is given `question`, its questions to the user answered by a function."""
+    """Run a graph on `question`, its questions put to `answer`; return its values."""
     given = {"messages": [HumanMessage(question)]}
     return await answer_questions(graph, given, cast(RunnableConfig, config), answer)

@@ -1,4 +1,6 @@
-"""The researcher subgraph: researcher_invoke → tools → … → compress_output → review_section (contract row B6).
+"""The researcher subgraph (contract row B6).
+
+researcher_invoke → tools → … → compress_output → review_section.
 
 The research is one conversation that only grows; its last turn are the notes. A section is reviewed in its own branch,
 as soon as it has notes, and taken up again at once where it is weak (contract row B14): a superstep of the graph above
@@ -68,12 +70,12 @@ def _finish(state: ResearcherState, ctx: RunContext) -> Command[str]:
 
 
 def _may_finish(state: ResearcherState) -> bool:
-    """Return whether there is something to write up, so that a wish for the report ends the research at once."""
+    """Return whether there is something to write up, so that research may end now."""
     return bool(research.seen_passages(state.get("turns", []))) or bool(state["section"].content)
 
 
 def _free(state: ResearcherState, ctx: RunContext, update: dict[str, Any]) -> Command[str]:
-    """End the branch; where the user has added a section that nobody works at, the branch takes it up."""
+    """End the branch, or continue it with an unassigned section added by the user."""
     added = ctx.steering.take_added() if ctx.steering.now.added else None
     if added is None:
         return Command(goto=END, update=update)
@@ -90,7 +92,7 @@ def _conversation(state: ResearcherState) -> dict[str, Any]:
 async def researcher_invoke(
     state: ResearcherState, runtime: Runtime[RunContext]
 ) -> Command[Literal["tools", "compress_output"]]:
-    """Choose the next actions; notes, or no action, end the research. The user's remarks are taken in here."""
+    """Choose the next actions; notes, or no action, end the research."""
     ctx, section, turns = runtime.context, state["section"], state.get("turns", [])
     if not state.get("tool_call_iterations"):
         ctx.steering.begin(section.title)
@@ -106,7 +108,7 @@ async def researcher_invoke(
 async def tools(
     state: ResearcherState, runtime: Runtime[RunContext]
 ) -> Command[Literal["researcher_invoke", "compress_output"]]:
-    """Carry out the actions of the last turn, side by side; research_complete among them ends the research."""
+    """Run the last turn's actions concurrently; research_complete ends the research."""
     ctx, turn = runtime.context, state["turns"][-1]
     seen = await search.perform(ctx, turn.actions)
     complete = research.is_complete(turn.actions)
@@ -120,7 +122,7 @@ async def tools(
 
 @_contained(finish_stops=lambda _state: False)
 async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) -> Command[Any]:
-    """Take the notes of the one who read; they are reviewed where the review may still send them back."""
+    """Take the researcher's notes, and pass them to review if it may send them back."""
     ctx, section = runtime.context, state["section"]
     turns = [turn for turn in state.get("turns", []) if turn.observations or turn.remarks or turn.said]
     written = await research.write_notes(ctx, section, state["brief"], turns, notes=state.get("notes", ""))
@@ -145,7 +147,7 @@ async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) 
 
 @_contained(finish_stops=lambda _state: True)
 async def review_section(state: ResearcherState, runtime: Runtime[RunContext]) -> Command[Any]:
-    """Judge the notes by themselves; a weak section goes on in the same conversation, with what the review misses."""
+    """Judge the notes alone; continue a weak section with what the review misses."""
     ctx, section = runtime.context, state["section"]
     judged = await review.review_section(ctx, section, state["brief"])
     reviews = {section.title: judged}
@@ -163,12 +165,12 @@ async def review_section(state: ResearcherState, runtime: Runtime[RunContext]) -
 
 
 def _attempt(turns: Sequence[Turn]) -> dict[str, Any]:
-    """Return the state of an attempt that begins: its conversation so far, and nothing made yet."""
+    """Return the initial state of an attempt that continues the conversation `turns`."""
     return {"turns": list(turns), "notes": "", "tool_call_iterations": 0, "is_complete": False}
 
 
 def messages_of(turns: Sequence[Turn]) -> list[AnyMessage]:
-    """Return turns as messages: the calls of each, and what every call brought, by the ids of its passages."""
+    """Convert turns to messages: each turn's calls, and each result by passage ids."""
     found: list[AnyMessage] = []
     for turn in turns:
         if turn.said:
@@ -190,7 +192,7 @@ def messages_of(turns: Sequence[Turn]) -> list[AnyMessage]:
 
 
 def raw_notes_of(turns: Sequence[Turn]) -> str:
-    """Return what the calls since the last notes brought, one a line: why one failed, or the ids of all its passages."""
+    """Return a line for each call since the last notes: failure or all passage ids."""
     return "\n".join(
         f"{a.name}: {a.query or a.source} → {' '.join(filter(None, (o.failure, o.text, *o.passages)))}"
         for turn in since_notes(turns)
@@ -201,7 +203,7 @@ def raw_notes_of(turns: Sequence[Turn]) -> str:
 def task_for(
     section: Section, brief: Brief, settings: Settings, turns: Sequence[Turn] = (), *, reviews: int = 0
 ) -> dict[str, Any]:
-    """Return the state in which a researcher begins at `section`; `turns` are the conversation of an earlier attempt.
+    """Return a researcher's initial state; `turns` are those of an earlier attempt.
 
     `reviews` is how often the section may be found weak by its own review and be researched again.
     """
@@ -229,8 +231,10 @@ def build_researcher() -> CompiledStateGraph[Any, RunContext, Any, Any]:
 
 
 class _OutputOnly(CompiledStateGraph[Any, Any, Any, Any]):
-    """Hands back its output also where LangGraph streams its nodes (astream_events): else the whole state, of which
-    researchers side by side would write the same keys.
+    """A graph that returns only its output, also where LangGraph streams its nodes.
+
+    Otherwise astream_events makes it return the whole state, of which parallel researchers would write the same
+    keys.
     """
 
     async def astream(

@@ -1,4 +1,4 @@
-"""Run a compiled graph from its start or last checkpoint to its end, with the user's answers in between.
+"""Run a compiled graph from start or checkpoint to its end, with user answers.
 
 A node asks with `ask_user`, which interrupts the graph (LangGraph's `interrupt`); the value of the interrupt is
 `{"kind": "clarify" | "plan" | "review", "question", "options", "missing_info", "plan", "required", "held"}`, where `plan` (the brief as
@@ -41,14 +41,14 @@ def ask_user(asked: Asked) -> str:
 
 
 def asked_of(value: Any) -> Asked:
-    """Return what an interrupt asks, from its value; that of a caller's own graph may be anything."""
+    """Parse the question of an interrupt's value; other graphs may give any value."""
     if not (isinstance(value, Mapping) and "question" in value):
         return Asked(question=str(value))
     return Asked.model_validate({("brief" if name == "plan" else name): part for name, part in value.items()})
 
 
 async def answer_questions(graph: Any, given: Any, config: RunnableConfig, ask: Ask, **options: Any) -> Any:
-    """Return the last values of a graph that is given something; `ask` answers what it asks of the user on the way."""
+    """Run a graph on `given`, with `ask` for its questions; return the last values."""
     while True:
         values = await graph.ainvoke(given, config, **options)
         waiting = values.get("__interrupt__", ()) if isinstance(values, Mapping) else ()
@@ -65,7 +65,9 @@ async def drive(
     ask: Ask,
     thread: str = "",
 ) -> dict[str, Any]:
-    """Return the last state of `graph`, begun with `start` or resumed from the last checkpoint of `thread` (default: the run).
+    """Run `graph` from `start` or its last checkpoint; return its last state.
+
+    The checkpoint is that of `thread` (default: the run).
 
     It holds `report`, or only `final_report` with the reason for which there is none. `ask` is given what the graph
     asks of the user; what it raises leaves the graph waiting.
@@ -87,7 +89,7 @@ async def drive(
 
 @asynccontextmanager
 async def open_checkpoints(location: Path | str, guard: Guard | None = None) -> AsyncIterator[BaseCheckpointSaver[Any]]:
-    """Open or make the checkpoints in a file or a database; our nouns and errors are all that they may hold."""
+    """Open or make checkpoints in a file or database, for our nouns and errors only."""
     if str(location).startswith("postgres"):
         async with database_at(str(location)).checkpoints(_noun_serializer(), guard) as saver:
             yield saver
@@ -98,7 +100,9 @@ async def open_checkpoints(location: Path | str, guard: Guard | None = None) -> 
 
 
 def knowing_nouns(checkpointer: Any) -> Any:
-    """Return a caller's checkpointer so that it reads our nouns without a warning for each; what it keeps is shared.
+    """Return a caller's checkpointer, set to read our nouns without warnings.
+
+    It shares what it keeps with the one given.
 
     One with a serializer of its own is left as it is.
     """
@@ -116,6 +120,6 @@ def _noun_serializer() -> JsonPlusSerializer:
 
 
 def recompiled(kind: type[_G], compiled: CompiledStateGraph[Any, Any, Any, Any], **more: Any) -> _G:
-    """Return a compiled graph as one of a subclass, made as LangGraph's own `copy` makes one; `more` are its own parts."""
+    """Rebuild a compiled graph as a subclass instance; `more` are its own parts."""
     parts = {name: part for name, part in compiled.__dict__.items() if name != "__orig_class__"}
     return kind(**parts, **more)

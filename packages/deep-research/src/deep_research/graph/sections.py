@@ -29,7 +29,7 @@ MAX_REVIEW_STOPS = 5
 
 
 async def analyze(state: AgentState, runtime: Runtime[RunContext]) -> Command[Literal["discover", "plan_sections"]]:
-    """Find out what kind of question it is, and whether entities must be discovered first."""
+    """Classify the question, and decide whether to discover entities first."""
     if state.get("brief"):  # taken over from an earlier run
         return Command(goto="plan_sections")
     update = await analyze_question(state, runtime.context)
@@ -39,7 +39,7 @@ async def analyze(state: AgentState, runtime: Runtime[RunContext]) -> Command[Li
 async def plan_sections(
     state: AgentState, runtime: Runtime[RunContext]
 ) -> Command[Literal["confirm_plan", "researcher", "aggregate"]]:
-    """Lay out the sections once, and send every pending one to a researcher of its own."""
+    """Plan the sections once, and send each pending one to its own researcher."""
     ctx, sections, brief = runtime.context, state.get("sections", []), state.get("brief")
     update: dict[str, Any] = {"review_iterations": state.get("review_iterations", 0)}
     if brief is None:
@@ -61,14 +61,17 @@ async def plan_sections(
 
 
 async def aggregate(state: AgentState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Fan in: the reducers have merged what the researchers handed back; what the model's server left stays to be done."""
+    """Fan in: set sections that the model's server left unanswered to pending."""
     left = runtime.context.reasoner.unanswered
     owed = ({"status": "pending", "attempts": s.attempts - 1} if s.title in left else {} for s in state["sections"])
     return {"sections": [s.model_copy(update=update) for s, update in zip(state["sections"], owed, strict=True)]}
 
 
 async def report_or_resume(state: AgentState, runtime: Runtime[RunContext]) -> Any:
-    """Write the report; in a later sitting first research again what the model's server left in an earlier one."""
+    """Write the report; in a later sitting first research sections left unanswered.
+
+    Those are sections that the model's server left in an earlier sitting.
+    """
     ctx = runtime.context
     kept = [s for s in ctx.steering.now.kept(state["sections"]) if s.title not in ctx.reasoner.unanswered]
     owed = [s for s in kept if s.status == "pending"]
@@ -114,7 +117,7 @@ async def review_sections(
 
 
 async def confirm_review(state: AgentState) -> Command[Literal["plan_sections", "final_report"]]:
-    """Show the review; write the report, or research the sections again that the user names."""
+    """Show the review; go on to the report, or research the named sections again."""
     sections, rows = state["sections"], state.get("section_reviews", {})
     language = state["brief"].language
     now = asked = review_stop.question_of(sections, rows, language)

@@ -36,14 +36,16 @@ async def _listed(self: "ThreadedSqliteSaver", *about: Any, **named: Any) -> Asy
 
 
 class ThreadedSqliteSaver(SqliteSaver):
-    """The saver for code that is not asynchronous, which holds a lock, called in a thread."""
+    """A synchronous checkpoint saver, which holds a lock, called in a thread."""
 
     def __init__(self, connection: sqlite3.Connection, *, serde: JsonPlusSerializer) -> None:
         super().__init__(connection, serde=serde)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="checkpoints")
 
     async def do(self, work: Callable[[], _T]) -> _T:
-        """Return what `work` returns, done in turn in one thread, to its end also where the task is cancelled.
+        """Run `work` in its turn in one thread, and return its result.
+
+        It is done to its end, also where the task is cancelled.
 
         Branches that begin together so stay in their order.
         """

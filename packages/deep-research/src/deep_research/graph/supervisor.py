@@ -1,4 +1,4 @@
-"""The `supervisor` workflow (contract rows D1–D8): one supervisor, and a researcher for each topic it delegates.
+"""The `supervisor` workflow (contract rows D1–D8): a researcher for each topic.
 
 clarify → write_research_brief (⇄ discover) → supervisor ⇄ supervisor_tools → final_report; supervisor_tools sends each
 delegation to the researcher subgraph of all workflows, side by side, and they meet again at supervisor.
@@ -71,7 +71,7 @@ def _begin(ctx: RunContext, brief: Brief) -> dict[str, Any]:
 async def supervisor(
     state: SupervisorState, runtime: Runtime[RunContext]
 ) -> Command[Literal["supervisor_tools", "final_report"]]:
-    """Take in what the researchers brought, and choose what to delegate next, within the rounds there are.
+    """Take in the researchers' results, and delegate more topics within the rounds.
 
     What the user has added is delegated in any case; who wants the report now gets it.
     """
@@ -106,7 +106,7 @@ def _said(brief: Brief, turns: list[Turn]) -> dict[str, Any]:
 async def supervisor_tools(
     state: SupervisorState, runtime: Runtime[RunContext]
 ) -> Command[Literal["researcher", "supervisor", "final_report"]]:
-    """Carry out the last turn; without a tool call, or with research_complete, the research has ended."""
+    """Carry out the last turn; no tool call, or research_complete, ends the research."""
     ctx, (*earlier, turn) = runtime.context, state["supervisor_turns"]
     if not turn.actions or research.is_complete(turn.actions):
         return Command(goto="final_report", update=_end(state, ctx, rounds_used_up=False))

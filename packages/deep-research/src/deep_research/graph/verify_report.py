@@ -1,4 +1,4 @@
-"""The `verify` workflow: reports that somebody else wrote, held against the pages that they cite.
+"""The `verify` workflow: check others' reports against the pages they cite.
 
 read_report → verify_report: its citations become passages of stored snapshots, then the steps are those of our own
 reports: verify, revise where that is wanted, show. Two reports are verified as one text, and held against each other.
@@ -27,7 +27,7 @@ _MOST_LINES = 3_000
 
 
 class VerifyState(AgentState):
-    """The state of a verification: `given` is the report, `cited` the same with ids of passages.
+    """The state of a verification: `given` is the report, `cited` has passage ids.
 
     `given_other` is a second report to compare it with, `both` the two with ids. `unread` are the sources (by id) that
     could not be read, and why; `revises` says whether its text is put right.
@@ -42,7 +42,7 @@ class VerifyState(AgentState):
 
 
 async def read_report(state: VerifyState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Open what the report cites, and give each statement the passages of it that come nearest."""
+    """Open the pages the report cites, and match each statement to nearest passages."""
     ctx = runtime.context
     ctx.emit(StageStarted(stage="research"))
     named, reports = bool(ctx.outside.docs), filter(None, (state["given"], state["given_other"]))
@@ -53,7 +53,7 @@ async def read_report(state: VerifyState, runtime: Runtime[RunContext]) -> dict[
 
 
 async def verify_report(state: VerifyState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Judge the statements and the whole; have the text put right where that is wanted; return the report."""
+    """Judge the statements and the whole report; return it, revised where wanted."""
     ctx, title = runtime.context, report_title(state["given"])
     given = await in_background(assignment_of, state["question"], title, state["cited"], ctx.library)
     ctx.emit(StageStarted(stage="verify"))

@@ -15,7 +15,7 @@ from deep_research.run_context.context import RunContext
 def compile_workflow(
     name: str = "sections", checkpointer: Checkpointer = None
 ) -> CompiledStateGraph[Any, RunContext, Any, Any]:
-    """Return the graph of a workflow, ready to run. Raises ConfigError for an unknown name."""
+    """Return the compiled graph of a workflow; raise ConfigError for an unknown name."""
     return _compiled(name).copy({"checkpointer": checkpointer})
 
 
@@ -26,7 +26,7 @@ def _compiled(name: str) -> CompiledStateGraph[Any, RunContext, Any, Any]:
 
 
 def load_builder(name: str) -> Callable[[], StateGraph[Any, RunContext, Any, Any]]:
-    """Return what builds the graph of a workflow; `follow_up` answers a question about a finished run.
+    """Return a workflow's graph builder; `follow_up` answers about a finished run.
 
     Raises ConfigError for an unknown name.
     """

@@ -1,4 +1,4 @@
-"""Say the program's own sentences in the language of a report or a screen: `messages/LANGUAGE.toml`.
+"""Render the program's own sentences in a language, by `messages/LANGUAGE.toml`.
 
 Everything a report says that was not read in a source comes from there. A new language is a new file; what it does
 not say yet is said in English. What is told of the program's own work, verdicts and gaps, is made once as names of
@@ -40,7 +40,7 @@ def messages(language: str) -> Mapping[str, str]:
 
 
 def phrase(name: str, language: str, /, **values: object) -> str:
-    """Return the message `name` in `language` (English where we have none), filled with `values`.
+    """Return the message `name` in `language`, or else English, filled with `values`.
 
     Raises KeyError for an unknown name or a missing value.
     """
@@ -49,7 +49,10 @@ def phrase(name: str, language: str, /, **values: object) -> str:
 
 
 def join_sentences(sentences: Iterable[str], language: str) -> str:
-    """Return sentences as running text: Chinese and Japanese set a space between them only behind a citation."""
+    """Join sentences to running text, with the spacing of `language`.
+
+    Chinese and Japanese set a space only behind a citation.
+    """
     text, space = "", phrase("sentence_space", language)
     for sentence in sentences:
         text += (" " if text.endswith("]") else space if text else "") + sentence
@@ -82,12 +85,12 @@ def verdict_of(kind: VerdictKind, /, *codes: str, **values: str) -> Verdict:
 
 
 def gap_of(what: str, /, *codes: str, source: str = "", **values: str) -> Gap:
-    """Return a gap whose reason are the phrases `codes`, one sentence each, filled with `values`."""
+    """Return a gap with the phrases `codes`, one sentence each, filled with `values`."""
     return Gap(what=what, why=_said(codes, "en", values), source=source, codes=codes, values=values)
 
 
 def gap_from(what: str, error: ResearchError, *codes: str, source: str = "") -> Gap:
-    """Return the gap that an error leaves, with the phrases `codes` after its message."""
+    """Return the gap that an error leaves, with the phrases `codes` at its end."""
     if isinstance(error, LimitReached) and error.kind in ("usd", "tokens"):
         return gap_of(what, f"budget_{error.kind}", *codes, source=source, **error.amounts)
     if isinstance(error, MalformedOutput) and error.reason == "schema":
@@ -98,7 +101,7 @@ def gap_from(what: str, error: ResearchError, *codes: str, source: str = "") -> 
 
 
 def outage_gap(model: str, provider: str, error: str) -> Gap:
-    """Return the gap of a model that does not answer: the same for every step that asks it."""
+    """Return the gap for a model that does not answer, the same for every step."""
     return gap_of("model", "model_silent", model=model, provider=provider, error=error)
 
 
@@ -108,7 +111,7 @@ def outages(gaps: Iterable[Gap]) -> list[Gap]:
 
 
 def explain(said: Verdict | Gap, language: str) -> str:
-    """Return why, in `language` as far as the program said it itself; others' words after a word that says so."""
+    """Return the reason in `language`; others' words stay, behind a word saying so."""
     text = said.reason if isinstance(said, Verdict) else said.why
     if said.codes:
         return _said(said.codes, language, said.values)
@@ -126,7 +129,7 @@ def name_subject(gap: Gap, language: str) -> str:
 
 @cache
 def _reasons() -> Mapping[str, re.Pattern[str]]:
-    """Return by name how a reader says in English why a file was not read; files say it before a language is known."""
+    """Return, by name, patterns of the English reasons why a file was not read."""
 
     def value(match: re.Match[str]) -> str:
         return f"(?P<{match[1]}>{'.{1,60}?' if match[1] in ('what', 'install') else r'[0-9.,]{1,12}'})"
@@ -136,7 +139,7 @@ def _reasons() -> Mapping[str, re.Pattern[str]]:
 
 
 def _unread(text: str, language: str) -> str:
-    """Return in `language` why a file was not read; "" for what the program did not say itself."""
+    """Translate why a file was not read; "" for words that are not the program's own."""
     found = ((name, pattern.fullmatch(text)) for name, pattern in _reasons().items())
     return next((phrase(name, language, **match.groupdict()) for name, match in found if match), "")
 

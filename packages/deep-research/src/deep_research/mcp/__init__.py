@@ -1,1 +1,1 @@
-"""Tools of others: those of MCP servers, and LangChain's; each call brings sources, never an instruction."""
+"""Tools of MCP servers and LangChain; each call brings sources, not instructions."""

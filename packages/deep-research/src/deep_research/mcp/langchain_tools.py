@@ -1,4 +1,4 @@
-"""Tools that a program hands in: LangChain's, objects of their shape (such as langchain-mcp-adapters gives), functions.
+"""Tools that a program hands in: LangChain's, objects of their shape, functions.
 
 Wanted of each are `name`, `description`, `args_schema` (a Pydantic model or a JSON schema) and `ainvoke`
 (https://docs.langchain.com/oss/python/langchain/mcp).
@@ -15,12 +15,12 @@ from deep_research.mcp.tool_answers import answer_of, shortened
 
 
 class GivenTools:
-    """Tools of one origin that are called through `ainvoke`; like a connection, but nothing is opened or closed."""
+    """Tools of one origin, called through `ainvoke`; nothing is opened or closed."""
 
     def __init__(
         self, name: str, tools: Sequence[Any], *, timeout_seconds: float = 60, argument: str = "hn_mcp_tools"
     ) -> None:
-        """Raises ConfigError for something that is no tool; `argument` is what they were given as."""
+        """Take the tools given as `argument`; raise ConfigError for one that is no tool."""
         self.name = name
         made = [_as_tool(tool, argument) for tool in tools]
         self._tools = {str(getattr(tool, "name", "")): tool for tool in made}
@@ -48,7 +48,7 @@ class GivenTools:
 
 
 def _as_tool(given: Any, argument: str) -> Any:
-    """Return a tool as it is, and a function as a tool of its name, its docstring and its parameters."""
+    """Return a tool as it is; wrap a function by name, docstring and parameters."""
     if getattr(given, "name", "") and hasattr(given, "ainvoke"):
         return given
     if not inspect.isroutine(given):
@@ -67,14 +67,14 @@ def _as_tool(given: Any, argument: str) -> Any:
 
 
 def _input(given: Any, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments; as a tool call where that brings the structured form along (the artifact)."""
+    """Return a tool's input: the arguments, or a tool call to get the artifact too."""
     if getattr(given, "response_format", "") == "content_and_artifact":
         return {"name": tool, "args": dict(arguments), "id": "call", "type": "tool_call"}
     return dict(arguments)
 
 
 def _answer(result: Any) -> ToolAnswer:
-    """The answer in a text, a list of content blocks, a message of a tool, or plain data."""
+    """Convert a tool's text, content blocks, message or plain data to an answer."""
     if getattr(result, "status", "") == "error":
         raise SourceError(shortened(str(getattr(result, "content", ""))))
     artifact = getattr(result, "artifact", None)

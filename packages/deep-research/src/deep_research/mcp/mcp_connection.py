@@ -1,4 +1,4 @@
-"""One MCP server for the length of a run: started or connected to, asked, and closed again."""
+"""One MCP server for the length of a run: opened, called and closed again."""
 
 import asyncio
 import codecs
@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 class StandardError:
-    """A pipe for a program to write to, and a thread that reads it until nobody holds it any more."""
+    """A pipe for a program to write to, and a thread that reads it to its end."""
 
     def __init__(self, name: str, hide: Callable[[str], str]) -> None:
         reader, writer = os.pipe()
@@ -67,7 +67,7 @@ _MOST_VALUES = 50_000
 
 
 def open_http(server: McpServer, stack: AsyncExitStack, bounds: MessageBounds, *, proxy: str) -> "Transport":
-    """Return the transport to `server`; it notes the status of every answer, and is closed with `stack`."""
+    """Return the HTTP transport to `server`, closed with `stack`; note every status."""
     address = without_credentials(server.url)
     timeout = httpx2.Timeout(server.timeout_seconds, connect=min(server.timeout_seconds, 10.0))
     limits = AnswerLimits(_MOST_BYTES, 2 * server.timeout_seconds, bounds)
@@ -129,12 +129,12 @@ of a request on."""
 
 
 class McpConnection:
-    """A session with one server. Every failure is a SourceError that names the server; nothing is started twice."""
+    """A session with one server, started once; failures are SourceErrors naming it."""
 
     def __init__(
         self, name: str, server: McpServer, *, proxy: str = "", hide: Callable[[str], str] = lambda text: text
     ) -> None:
-        """`server` has its variables filled in; `hide` masks secrets in what the server says."""
+        """Set up a server with its variables filled in; `hide` masks secrets it tells."""
         self.name = name
         self._server = server
         self._proxy = proxy
@@ -148,14 +148,14 @@ class McpConnection:
         self._reopening = asyncio.Lock()
 
     async def open(self) -> tuple[OfferedTool, ...]:
-        """Connect and return the server's tools in its order. Raises SourceError when it does not come up in time."""
+        """Connect and return the server's tools in order; raise SourceError if it fails."""
         ready: asyncio.Future[tuple[OfferedTool, ...]] = asyncio.get_running_loop().create_future()
         await asyncio.to_thread(_load)
         self._task = asyncio.create_task(self._serve(ready))
         return await ready
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolAnswer:
-        """Return what a tool answers. Raises SourceError: for an error of the tool, and when the server is gone.
+        """Call a tool and return its answer; raise SourceError if tool or server fails.
 
         A server that does not know the session any more, as after its restart, says 404: a new one is opened, once.
         """
@@ -195,7 +195,7 @@ class McpConnection:
         return answer
 
     async def close(self) -> None:
-        """End the session and the program that was started for it, whatever state it is in."""
+        """End the session and the program started for it, whatever its state."""
         if self._task is None:
             return
         if self._scope is not None:
@@ -203,7 +203,7 @@ class McpConnection:
         await asyncio.wait({self._task}, timeout=_CLOSING_SECONDS)
 
     async def _serve(self, ready: "asyncio.Future[tuple[OfferedTool, ...]]") -> None:
-        """Open, stay open until `close`, and close; runs in one task from beginning to end."""
+        """Open the session, keep it open until `close`, and close it, all in one task."""
         import anyio  # noqa: PLC0415 - only with a server
 
         error_output = StandardError(self.name, self._hide)
@@ -295,11 +295,14 @@ class McpConnection:
 
 
 async def _accept(name: str, result: "CallToolResult") -> None:
-    """Take an answer of a tool as it is: its schema is the server's, and a pattern in it can hold a process for ever."""
+    """Accept a tool's answer without validating it against the server's schema.
+
+    A pattern in such a schema can hold a process for ever.
+    """
 
 
 def _load() -> None:
-    """Import the SDK (a second), and keep its warnings off the screen where nobody has set up logging."""
+    """Import the SDK (about a second); silence its warnings if logging is not set up."""
     from importlib import import_module  # noqa: PLC0415
 
     import_module("mcp")
@@ -309,7 +312,9 @@ def _load() -> None:
 
 
 class _FitMessages:
-    """The messages of a server, without the tools that do not keep to the protocol: for one the SDK refuses a whole list.
+    """The messages of a server, without tools that do not keep to the protocol.
+
+    For one such tool the SDK refuses a whole list.
 
     What is left out goes to `unfit`; a list that is too long is refused, and of the parts of an answer no more are given
     to the SDK than are looked at.

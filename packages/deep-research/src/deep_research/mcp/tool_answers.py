@@ -1,5 +1,7 @@
-"""What tools of others answer: text within bounds from its wire form, with what could not be taken said beside it; and
-what goes wrong with their servers, in our words: by type and code, never by the words of a message.
+"""Read outside tools' answers within bounds, and explain failures of servers.
+
+What could not be taken is told beside the text. Failures are explained by type and code, never by the words of a
+message.
 """
 
 import json
@@ -25,7 +27,7 @@ _CONNECTION_CLOSED, _REQUEST_TIMEOUT = -32000, -32001
 def answer_of(
     content: Iterable[Any], structured: Any = None, *, hide: Callable[[str], str] = lambda text: text
 ) -> ToolAnswer:
-    """Return the answer in these content blocks of MCP (or of LangChain); `hide` masks secrets in it."""
+    """Return the answer in MCP or LangChain content blocks; `hide` masks secrets."""
     parts: list[ToolContent] = []
     left = MOST_CHARS
     blocks = iter(content)
@@ -89,7 +91,9 @@ def _bounded(structured: Any, hide: Callable[[str], str]) -> Any:
 def failure(
     name: str, error: BaseException, *, about: str, status: int | None, seconds: float, is_program: bool
 ) -> SourceError:
-    """Return why the server failed; `status` is the HTTP status of its last refusal, `about` what was asked or said.
+    """Return the error that explains a server's failure.
+
+    `status` is the HTTP status of its last refusal, `about` what was asked or said.
 
     A program that has ended is gone for good (`given_up`); over HTTP only one answer was cut off.
     """

@@ -1,4 +1,4 @@
-"""Tools of others made fit for a prompt: names, descriptions and schemas within bounds, and nothing in them that acts.
+"""Make outside tools fit for a prompt: clean names, texts and schemas in bounds.
 
 What a server writes about its tools is outside text: it is cleaned as found text is, and kept short.
 """
@@ -38,7 +38,10 @@ class Offer(NamedTuple):
 
 
 def offers(listed: Mapping[str, Sequence[OfferedTool]], taken: Collection[str]) -> list[Offer]:
-    """Return the tools of all servers, by name as they are; names in `taken` or given twice get their server's before."""
+    """Return the tools of all servers under unique names.
+
+    Names in `taken` or given twice get the name of their server before them.
+    """
     plain = [(server, tool, _name(tool.name)) for server, tools in listed.items() for tool in tools]
     names = [name for _, _, name in plain]
     offered: dict[str, Offer] = {}
@@ -50,7 +53,7 @@ def offers(listed: Mapping[str, Sequence[OfferedTool]], taken: Collection[str]) 
 
 
 def chosen(tools: Sequence[OfferedTool], wanted: Sequence[str]) -> tuple[list[OfferedTool], list[str]]:
-    """Return the tools of a server that are offered, and what the user should know about the others.
+    """Return the tools of a server to offer, and notes to the user on the others.
 
     `wanted` are the names that the user has listed; without any, all are offered that change nothing.
     """
@@ -69,7 +72,7 @@ def chosen(tools: Sequence[OfferedTool], wanted: Sequence[str]) -> tuple[list[Of
 
 
 def query_argument(parameters: Mapping[str, Any]) -> str:
-    """Return the one argument that takes a search, "" where there is none or more than it is needed."""
+    """Return the one argument that takes a search; "" if none or more are needed."""
     properties = parameters.get("properties")
     if not isinstance(properties, Mapping):
         return ""
@@ -109,7 +112,10 @@ def _words(text: Any, limit: int) -> str:
 
 
 def _schema(part: Any, whole: Mapping[str, Any], left: Iterator[int], depth: int) -> dict[str, Any]:
-    """The keywords that all providers take, references written out, notes cleaned and shortened; `left` parts at most."""
+    """Return a schema in keywords of all providers, with references written out.
+
+    Notes are cleaned and shortened; at most `left` parts are taken.
+    """
     if not isinstance(part, Mapping) or depth > _DEPTH or next(left, None) is None:
         return {}
     if isinstance(named := part.get("$ref"), str):
@@ -137,7 +143,10 @@ def _schema(part: Any, whole: Mapping[str, Any], left: Iterator[int], depth: int
 
 
 def _is_number(value: Any) -> bool:
-    """Whether every provider takes it: one that is no number or has no end is no JSON, and ends the run that sends it."""
+    """Return whether a value is a number of a size that every provider accepts.
+
+    A number without end is no JSON, and ends the run that sends it.
+    """
     return isinstance(value, int | float) and abs(value) < _LARGEST
 
 

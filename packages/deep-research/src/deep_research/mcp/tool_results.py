@@ -1,4 +1,4 @@
-"""What a tool has answered as sources: one for a text, one for each entry of a list with titles or addresses.
+"""Convert a tool's answer to sources: one per text, or one per entry of a list.
 
 Servers answer as they like. Structured content is read first, then text that is JSON, then text as Markdown.
 """
@@ -46,7 +46,7 @@ class Call(NamedTuple):
 
 
 def sources_in(answer: ToolAnswer, call: Call) -> SearchResult:
-    """Return what is in an answer: every source with its text, and a gap for each part that is no text.
+    """Return the sources in an answer with their texts, and a gap per non-text part.
 
     A short text about an error is a gap and not evidence, whether the tool calls it an error or not.
     """
@@ -66,12 +66,12 @@ def sources_in(answer: ToolAnswer, call: Call) -> SearchResult:
 
 
 def _is_no_content(text: str) -> bool:
-    """Whether a page that was read is none, or a text only says that something failed."""
+    """Return whether a page has no content, or a text only reports a failure."""
     return bool(unreadable_because(text)) or (len(text) < _SHORT and is_error_text(text))
 
 
 def _error_in(row: Mapping[str, Any]) -> str:
-    """What an object says that holds an error and nothing else, as many servers answer."""
+    """Return the error text of an object that holds nothing but an error, else ""."""
     if _line(row, (*_TITLES, *_ADDRESSES, *_TEXTS)):
         return ""
     error = row.get("error") or row.get("errors") or (row.get("success") is False and (row.get("message") or row))
@@ -104,7 +104,7 @@ def _json(text: str) -> Any:
 
 
 def _rows(value: Any, depth: int = 0) -> list[Mapping[str, Any]]:
-    """The longest list of objects with a title or an address in a JSON value, nearest to its root."""
+    """Return the longest list of titled or addressed objects, nearest to the root."""
     if isinstance(value, list):
         rows = [row for row in value if isinstance(row, Mapping) and _line(row, (*_TITLES, *_ADDRESSES))]
         return rows if rows or depth >= _DEPTH else max((_rows(v, depth + 1) for v in value), key=len, default=[])
@@ -126,7 +126,7 @@ def _entry(row: Mapping[str, Any], call: Call) -> Found | None:
 
 
 def _paragraphs(row: Mapping[str, Any], title: str, depth: int = 0) -> Iterator[str]:
-    """What is said of an entry field by field, its texts, and the texts of what lies in it, such as comments."""
+    """Yield an entry's fields, its texts, and the texts nested in it, like comments."""
     for name, value in row.items():
         written = name in _UNSAID or (isinstance(value, str) and fold(value) == title)
         if not depth and not written and (said := _said(value)):
@@ -182,7 +182,7 @@ def _names(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _found(call: Call, url: str, document: Document, **facts: Any) -> Found:
-    """The key goes by the text: the same entry with another text, such as the whole of it, is another source."""
+    """Build a found source whose key depends on its text."""
     digest = hashlib.sha256(f"{facts['title']}\0{url}\0{document.text}".encode("utf-8", "surrogatepass"))
     return Found(
         key=f"mcp:{call.server}:{digest.hexdigest()[:16]}",

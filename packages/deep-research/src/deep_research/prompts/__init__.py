@@ -38,7 +38,7 @@ def names() -> tuple[str, ...]:
 
 @lru_cache(maxsize=128)
 def load(name: str, folder: Path | None = None) -> Prompt:
-    """Return the prompt `name`, the user's when `folder` has one. Raises ConfigError when there is none."""
+    """Return the prompt `name`, from `folder` if there; raise ConfigError if nowhere."""
     own = folder / f"{name}.md" if folder else None
     if own is not None and own.is_file():
         text = _text_of(own)
@@ -89,7 +89,7 @@ def _check_file(path: Path, folder: Path) -> None:
 
 @lru_cache(maxsize=32)
 def variables(name: str) -> frozenset[str]:
-    """Return the variables of a prompt of ours, with those of the prompts that it includes."""
+    """Return the variables of a built-in prompt and of the prompts it includes."""
     from jinja2 import meta  # noqa: PLC0415 - only when a model thinks
 
     tree = _environment(None).parse(load(name).template)
@@ -117,7 +117,7 @@ def _parse(name: str, text: str) -> Prompt:
 
 
 def render(name: str, *, folder: Path | None = None, **values: Any) -> str:
-    """Return the prompt `name` with `values` filled in, white space at its ends removed.
+    """Return the prompt `name` filled with `values`, white space at its ends removed.
 
     Raises ConfigError when a variable has no value, or the template is broken.
     """

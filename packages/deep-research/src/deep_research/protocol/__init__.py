@@ -1,1 +1,1 @@
-"""What the standards of the web say, as pure functions: HTTP statuses and headers, media types, encodings."""
+"""Web standards as pure functions: HTTP statuses, headers, media types, charsets."""

@@ -1,4 +1,4 @@
-"""The way out of httpx clients, within bounds: what comes in is unpacked here, counted unpacked, and has a deadline.
+"""Transports of httpx clients that unpack answers, bound their size and time.
 
 httpx unpacks each piece whole and counts nothing, and its timeouts are those of silence. Servers that are set up by
 the user (models, rankers, MCP) may still be broken or somebody else's by now.
@@ -14,7 +14,7 @@ from deep_research.protocol.message_bounds import EVENT_END, MessageBounds, Mess
 
 
 class AnswerLimits(NamedTuple):
-    """The largest body of an answer in bytes, unpacked; and the longest exchange, to the end of that body, in seconds.
+    """The most bytes of an unpacked body, and the most seconds of an exchange.
 
     Of the body of an error 64 kB are given, and the rest is not read. A GET has no deadline: over it MCP servers send
     messages as long as the session lasts.
@@ -47,7 +47,7 @@ class _Answer:
     async def read(
         self, packed: Any, encoding: str, messages: Messages | None, *, is_error: bool
     ) -> AsyncIterator[bytes]:
-        """Yield the body of an answer, unpacked. Raises StreamError for one that is too long or damaged."""
+        """Yield the unpacked body; raise StreamError if it is too long or damaged."""
         left = MOST_OF_AN_ERROR if is_error else self._limits.most_bytes
         try:
             decoder, parts = Decoder(encoding, str(self._request.url.copy_with(query=None))), aiter(packed)
@@ -75,7 +75,7 @@ class _Answer:
 
 
 def bounded_transport(library: Any, limits: AnswerLimits, /, **options: Any) -> Any:
-    """Return a transport of `library`, httpx or httpx2, that keeps `limits`; `options` are those of its own transport."""
+    """Return a transport of `library` (httpx or httpx2) that keeps `limits`."""
 
     class Stream(library.AsyncByteStream):
         def __init__(self, inner: Any, pieces: AsyncIterator[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""Unpack what came packed over HTTP, step by step: whoever reads decides after each step whether there is more."""
+"""Unpack HTTP content codings step by step, so that a reader can stop at any one."""
 
 import zlib
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ class Decoder:
     """Unpacks a body piece by piece, at most 64 kB at a time."""
 
     def __init__(self, encoding: str, url: str) -> None:
-        """Take the Content-Encoding header; raise Unreadable for an encoding that was not asked for."""
+        """Take the Content-Encoding header; raise Unreadable for one not asked for."""
         names = [name for part in encoding.lower().split(",") if (name := part.strip()) not in ("", "identity")]
         if len(names) > 1 or (names and names[0] not in ("gzip", "x-gzip", "deflate")):
             raise Unreadable(f"{url} is packed as {encoding!r}, which was not asked for.", url=url, reason="encoding")
@@ -56,5 +56,5 @@ class Decoder:
 
 
 def _has_zlib_head(data: bytes) -> bool:
-    """Tell whether "deflate" is the zlib format, as it is by RFC 9110; some servers send it bare."""
+    """Return whether "deflate" data has the zlib header of RFC 9110, or is bare."""
     return data[0] & 0x0F == 8 and (len(data) == 1 or not (data[0] * 256 + data[1]) % 31)

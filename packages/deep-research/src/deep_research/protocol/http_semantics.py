@@ -1,4 +1,4 @@
-"""HTTP statuses and headers (RFC 9110): what a status means, how long a server asks to wait, dates."""
+"""HTTP statuses and headers (RFC 9110): their meaning, requested waits, dates."""
 
 import re
 from collections.abc import Mapping
@@ -48,7 +48,7 @@ _WAIT_WORDS = re.compile(rf"(?:try again|retry) (?:in|after) (?=\d){_AMOUNTS}", 
 
 
 def status_meaning(status: int, headers: Mapping[str, str] | None = None) -> StatusMeaning:
-    """Return what a status means. A 503 with a Retry-After in its `headers` asks to wait, as a 429 does."""
+    """Return a status's meaning; a 503 with Retry-After asks to wait, as 429 does."""
     if 200 <= status < 400:
         return "success" if status < 300 else "redirect"
     if status == 503 and (headers or {}).get("retry-after"):
@@ -57,12 +57,14 @@ def status_meaning(status: int, headers: Mapping[str, str] | None = None) -> Sta
 
 
 def error_kind(meaning: StatusMeaning, *, refused: type[SourceError] = SourceError) -> type[SourceError]:
-    """Return the class of error for a status of this meaning; `refused` is the one for a request not accepted."""
+    """Return the error class for a status; `refused` is that of a refused request."""
     return _ERRORS.get(meaning, refused)
 
 
 def requested_wait(headers: Mapping[str, str], now: float, said: str = "") -> float | None:
-    """Return the seconds that a server asks to wait, at most a day, or None; `now` is in seconds since 1970.
+    """Return the seconds a server asks to wait, at most a day, or None.
+
+    `now` is in seconds since 1970.
 
     Reads Retry-After (seconds or date), its variants of single vendors, and the reset of a used-up quota
     (`x-ratelimit-remaining: 0` with `x-ratelimit-reset`, as GitHub sends it), else what is `said`. Names of `headers` are in lower case.

@@ -1,4 +1,4 @@
-"""What bytes really are: media types by signature and look, and encodings, whatever a name or a server says.
+"""Detect media types by signature and look, and encodings, whatever is declared.
 
 Signatures after the WHATWG MIME Sniffing standard, reduced to what the readers of this program tell apart;
 encodings after the order byte-order mark, header, document, with labels read as browsers read them
@@ -55,7 +55,7 @@ CONTROLS = bytes(byte for byte in range(32) if byte not in b"\b\t\n\f\r\x1b")
 
 
 def media_type_of(body: bytes, content_type: str) -> str:
-    """Return what the body of a response is, in lower case: by its signature first, then as the server says."""
+    """Return a body's media type, in lower case: by signature, else as declared."""
     declared = re.split("[;,]", content_type, maxsplit=1)[0].strip().lower()
     signed = signed_media_type(body)
     if signed == ZIP and "zip" in declared:
@@ -71,7 +71,10 @@ def media_type_of(body: bytes, content_type: str) -> str:
 
 
 def signed_media_type(data: bytes) -> str | None:
-    """Return the media type that the first bytes prove, or None; of ZIP files by the names at their two ends."""
+    """Return the media type that the first bytes prove, or None.
+
+    That of ZIP files is told by the names at their two ends.
+    """
     if data.startswith(b"PK\x03\x04"):
         names = data[:8192] + data[-65_536:]
         return next((kind for name, kind in _ZIPPED if name in names), ZIP)
@@ -82,7 +85,7 @@ def signed_media_type(data: bytes) -> str | None:
 
 
 def text_media_type(data: bytes) -> str:
-    """Return which kind of text these bytes look like: HTML, XML, JSON or plain; `OCTETS` when they are no text."""
+    """Return the text type bytes look like (HTML, XML, JSON, plain); else `OCTETS`."""
     if not is_text(data):
         return OCTETS
     head = _head(data)
@@ -106,7 +109,7 @@ def is_text(data: bytes) -> bool:
 
 
 def charset_of(body: bytes, content_type: str) -> str | None:
-    """Return the encoding the body is declared in and really decodes in, or None when that must be guessed."""
+    """Return the declared encoding that really decodes the body, or None to guess it."""
     for bom, name in BOMS:
         if body.startswith(bom):
             return name
@@ -119,7 +122,7 @@ def charset_of(body: bytes, content_type: str) -> str | None:
 
 
 def codec_of(label: str) -> str:
-    """Return the Python codec that browsers read an encoding's label as, "" for one that the web does not know."""
+    """Return the Python codec of an encoding label, as browsers read it; "" if none."""
     label = label.strip().strip("'\"").lower().removeprefix("x-")
     try:
         name = codecs.lookup(label).name.replace("unicode-escape", "unicode_escape")
@@ -157,7 +160,10 @@ def _decoding_codec(body: bytes, label: str) -> str:
 
 
 def text_of(data: bytes) -> str:
-    """Return bytes that a user gives (settings, prompts, questions), in UTF-8, or as their byte-order mark says, as text. Raises UnicodeError that says what to do."""
+    """Decode a user's bytes by byte-order mark, or else UTF-8; raise UnicodeError.
+
+    Such bytes are settings, prompts and questions; the error says what to do.
+    """
     encoding = next((encoding for bom, encoding in BOMS if data.startswith(bom)), "utf-8")
     try:
         text = data.decode(encoding).removeprefix("\ufeff")

@@ -1,4 +1,4 @@
-"""Messages of a server (JSON-RPC), counted and measured before a client parses them.
+"""Count and measure a server's JSON-RPC messages before a client parses them.
 
 A parser makes an object of each value and a client a task of each message, so that few bytes may cost much.
 """
@@ -18,7 +18,9 @@ _SIGN = re.compile(rb'(?>[^",\[{\r\n]++|"(?:[^"\\\r\n]++|\\[^\r\n])*+"?)*+(?:[,\
 
 
 class MessageBounds:
-    """What is taken of a server in one session, over all its streams; `refuse` is told of what is not.
+    """The bounds on a server's messages in one session, over all its streams.
+
+    `refuse` is told of what is not taken.
 
     `most` messages, and one more for each second: a stream that is kept open for hours has some as well.
     """
@@ -29,7 +31,9 @@ class MessageBounds:
         self._begun, self._taken = time.monotonic(), 0
 
     def take(self, message: bytes, *, is_counted: bool) -> bytes:
-        """Return a message that is within the bounds. Raises Unreadable, given up where it is one too many of them.
+        """Return a message within the bounds; else raise Unreadable.
+
+        The error is `given_up` where there are too many messages.
 
         What stands in strings is no value.
         """
@@ -42,14 +46,17 @@ class MessageBounds:
 
 
 class Messages:
-    """One stream taken apart: each message is given whole, up to its `end`; without an end it is all one."""
+    """A stream cut into whole messages at `end`; without `end` all is one message."""
 
     def __init__(self, bounds: MessageBounds, end: re.Pattern[bytes] | None, most_bytes: int) -> None:
         self._bounds, self._end, self._most_bytes = bounds, end, most_bytes
         self._kept = bytearray()
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
-        """Yield the messages that `piece` ends. Raises Unreadable for one that is too much, and forgets it."""
+        """Yield the messages that `piece` completes; raise Unreadable for one too long.
+
+        What was too long is forgotten.
+        """
         begin = max(0, len(self._kept) - 2)
         self._kept += piece
         while self._end and (found := self._end.search(self._kept, begin)):
@@ -60,7 +67,7 @@ class Messages:
             raise Unreadable(f"the answer is longer than {self._most_bytes:,} bytes")
 
     def finish(self) -> Iterator[bytes]:
-        """Yield what the stream ends with; the end counts as a message, as a client may open the next at once."""
+        """Yield the rest of the stream; its end counts as a message."""
         if self._kept or self._end:
             yield self._cut(len(self._kept))
 

@@ -17,7 +17,10 @@ _COUNTRY = 2
 
 
 def registered_domain(host: str) -> str:
-    """Return the registered domain of a host name: `news.example.co.uk` gives `example.co.uk`; an IP address is itself."""
+    """Return the registered domain of a host; an IP address is returned itself.
+
+    `news.example.co.uk` gives `example.co.uk`.
+    """
     name = host.casefold().rstrip(".")
     try:
         return str(ipaddress.ip_address(name.strip("[]")))

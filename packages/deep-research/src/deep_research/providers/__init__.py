@@ -1,1 +1,1 @@
-"""Chat models by name, over real wires; facts about model families as data; limits shared by the process."""
+"""Chat models by name, over real wires; model families as data; shared limits."""

@@ -1,4 +1,4 @@
-"""Turn what a model sent over any wire into a ModelAnswer: reasoning apart, arguments parsed, JSON found."""
+"""Parse a model's output of any wire to a ModelAnswer: reasoning, calls and JSON."""
 
 import json
 import re
@@ -21,7 +21,7 @@ from deep_research.worker_pool import call_in_worker, in_worker_thread
 
 
 class _Marks(NamedTuple):
-    """Patterns of where thinking begins and ends; `lone`: an end that is one without a beginning, too."""
+    """Patterns of marks around thinking; `lone` is an end mark without a beginning."""
 
     opening: str
     closing: str
@@ -80,7 +80,7 @@ UNMARKED = "unmarked"
 
 
 def word(value: object) -> str:
-    """Return a name or an id as text; what is none is left out: an answer is not lost for its label."""
+    """Return a name or an id as text, or "" for a value that is no text."""
     return value if isinstance(value, str) else ""
 
 
@@ -131,7 +131,9 @@ class _Parsed(NamedTuple):
 
 
 async def understood(heard: Heard, request: ModelRequest, about: About, *, forced: bool = False) -> ModelAnswer:
-    """Return the answer. `forced`: the schema was asked for as a call of a tool of its name.
+    """Return the answer; `forced` if the schema was asked for as a call of a tool.
+
+    The tool has the schema's name.
 
     With a schema, `text` is the JSON object that was found, or all that was said when there is none:
     whoever holds the schema judges. Raises Refused, and MalformedOutput for an answer without content, one that repeats
@@ -172,7 +174,7 @@ def parsed(heard: Heard, request: ModelRequest, forced: bool) -> _Parsed:
 
 
 def repeats(text: str) -> bool:
-    """Return whether a stretch compresses to almost nothing: one thing without end (Whisper's compression ratio)."""
+    """Return whether a stretch of text repeats endlessly, by its compression ratio."""
     starts = range(0, len(text) - _STRETCH + 1, _STRETCH // 2)
     parts = (text[at : at + _STRETCH].encode(errors="replace") for at in starts)
     return any(len(zlib.compress(part)) < _LEAST_NEW * len(part) for part in parts)
@@ -209,7 +211,7 @@ def _judged(found: _Parsed, heard: Heard, about: About) -> ModelAnswer:
 
 
 def _nothing_said(about: About, fields: dict[str, Any], *, reasoning: bool, complete: bool) -> MalformedOutput:
-    """Return the error of an answer without content: all spent on thinking, or nothing at all."""
+    """Return the error for an empty answer: all spent on thinking, or no content."""
     who = f"{about.provider} ({about.model})"
     if complete:
         return MalformedOutput(f"{who} gave an answer without content.", reason="empty", **fields)
@@ -219,7 +221,7 @@ def _nothing_said(about: About, fields: dict[str, Any], *, reasoning: bool, comp
 
 
 def split_reasoning(text: str) -> tuple[str, str]:
-    """Return (what is said, what was thought): the parts between such marks as `<think>` and `</think>` are thought.
+    """Split a text into words and thoughts, by marks like `<think>` and `</think>`.
 
     A mark opens at the beginning of a line only: elsewhere it is a word. One that is never closed makes
     the rest thought; a closing mark without an opening one (servers put that into the prompt) makes all
@@ -245,7 +247,10 @@ def split_reasoning(text: str) -> tuple[str, str]:
 
 
 def _spoken(value: Any) -> Any:
-    """Return arguments of a call without what was thought in their texts; one that is nothing else may mean the marks."""
+    """Remove thoughts from the texts of a call's arguments.
+
+    A text that is nothing else is kept, as it may mean the marks themselves.
+    """
     if isinstance(value, str):
         return split_reasoning(value)[0] or value
     if isinstance(value, list):
@@ -276,7 +281,7 @@ def prompt_tokens(request: ModelRequest) -> int:
 
 
 def answer_limit(request: ModelRequest, family: Family, manner: Manner, *, thinking: bool) -> int:
-    """Return the output limit to ask for: the request's, with room for reasoning, within the model's own and its window."""
+    """Return the request's output limit with room for reasoning, as the model allows."""
     room = family.thinking_tokens if thinking or family.always_thinks else 0
     limit = min(request.max_output_tokens + max(room, manner.room), family.output_tokens)
     return manner.limit_within(limit, prompt_tokens(request)) if manner.window else limit
@@ -303,8 +308,11 @@ def means_for(request: ModelRequest, family: Family, *, thinking: bool) -> Struc
 
 
 def in_words(request: ModelRequest) -> ModelRequest:
-    """Return a request that asks for its schema in words: behind the standing instructions, so that requests of one kind
-    begin alike and providers cache their beginning, with a reminder at the end."""
+    """Return a request that asks for its schema in words.
+
+    The schema stands behind the standing instructions, so that requests of one kind begin alike and providers
+    cache their beginning; a reminder stands at the end.
+    """
     schema = f"Answer with one JSON object of this JSON schema and nothing else:\n{_dumps(request.schema_)}"
     messages = list(request.messages)
     if messages[0].role == "system":

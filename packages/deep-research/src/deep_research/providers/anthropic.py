@@ -77,7 +77,10 @@ class AnthropicModel(WiredModel):
 
 
 def _messages(messages: list[ModelMessage]) -> list[dict[str, Any]]:
-    """Our messages in Anthropic's form: the roles alternate, answers of tools are blocks of the user."""
+    """Convert messages to Anthropic's form: roles alternate, tool results are blocks.
+
+    The blocks are the user's.
+    """
     sent: list[dict[str, Any]] = []
     for message in messages:
         role = "assistant" if message.role == "assistant" else "user"
@@ -112,7 +115,10 @@ def _ask_for_schema(body: dict[str, Any], request: ModelRequest, means: str | No
 
 
 def _unbounded(schema: Any, *, names: bool = False) -> Any:
-    """A schema without bounds; `names`: its keys are names of properties, which may be called as bounds are."""
+    """Return a schema without bounds; with `names` its keys are property names.
+
+    Properties may be called as bounds are.
+    """
     if isinstance(schema, list):
         return [_unbounded(part) for part in schema]
     if not isinstance(schema, dict):
@@ -155,7 +161,7 @@ def _usage(usage: Mapping[str, Any]) -> Usage | None:
 
 
 async def _assemble(events: AsyncIterator[Mapping[str, Any]], *, forced: bool = False) -> dict[str, Any]:
-    """The message that a stream of events builds. Raises WireFailure when it is cut or carries an error."""
+    """Build the message of an event stream; raise WireFailure if cut or erroneous."""
     message: dict[str, Any] = {}
     blocks: dict[int, dict[str, Any]] = {}
     try:

@@ -1,4 +1,4 @@
-"""What the models behind all wires share: a server is asked in the manner that its refusals have taught."""
+"""The base of wired models: ask a server in the manner its refusals have taught."""
 
 from collections import Counter
 from contextlib import nullcontext
@@ -55,7 +55,10 @@ class WiredModel:
         """How often requests with a parameter, or with the role of a system, ended in which status."""
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
-        """Return the model's answer; see `OpenModel.complete`. What its server would cut without a word is not sent."""
+        """Return the model's answer; see `OpenModel.complete`.
+
+        A prompt that the server would cut without a word is not sent.
+        """
         if self._manner.cut and (used := prompt_tokens(request)) > self._manner.cut:
             raise self._cut(used, self._manner.cut)
         return await call_on_wires(lambda: self._complete(request))
@@ -100,7 +103,10 @@ class WiredModel:
         return Sent(self._body(asked, manner), self._wire.paths[manner.path])
 
     async def _answered(self, request: ModelRequest, sent: Sent, manner: Manner) -> ModelAnswer:
-        """Return the answer, with the length of its prompt where that was probably cut. Raises ContextTooLong where surely."""
+        """Return the answer, with the prompt's length if probably cut.
+
+        Raises ContextTooLong where the prompt was surely cut.
+        """
         in_text = bool(request.tools) and "tools" in manner.refused
         named = [name for name in (*sent.body, "role", TOOL_MESSAGES) if has_part(sent.body, name)]
         try:
@@ -150,7 +156,7 @@ class WiredModel:
         return True
 
     def _guess(self, failure: WireFailure, sent: Sent) -> Manner | None:
-        """Return a manner that may do where the words of a refusal tell nothing; kept only if it does."""
+        """Return a manner to try where a refusal's words tell nothing; kept if it works."""
         meaning = meaning_of(failure, error_body(failure.body), self.provider)[0]
         if meaning is BAD_REQUEST:
             plain = plainest(sent.body, self._manner)
@@ -166,7 +172,10 @@ class WiredModel:
         return self._ended[name, 500] >= times and not self._ended[name, 200]
 
     def _translated(self, failure: WireFailure, request: ModelRequest) -> ResearchError:
-        """Return the error that a failure means; one that is too long names the window learnt before, and about its length."""
+        """Return the error that a failure means; add window and length if too long.
+
+        The window is the one learnt before, the length an estimate.
+        """
         error = translate(failure, self._about)
         if isinstance(error, ContextTooLong):
             error.window, error.used = error.window or self._manner.window or None, error.used or prompt_tokens(request)
@@ -185,5 +194,5 @@ class WiredModel:
         raise NotImplementedError
 
     async def _salvaged(self, failure: WireFailure, request: ModelRequest) -> ModelAnswer | None:
-        """Return the answer that a failure carries, for servers that refuse their own model's answers."""
+        """Return the answer that a failure carries, or None."""
         return None

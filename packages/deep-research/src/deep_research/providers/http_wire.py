@@ -1,4 +1,4 @@
-"""The wire to a model server: JSON posts, server-sent events and lines of JSON over httpx."""
+"""The wire to a model server: JSON posts, SSE and JSON lines over httpx."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ WHOLE: dict[str, Any] = {"whole": True}
 
 
 class WireFailure(Exception):
-    """What went wrong on the wire, untranslated: an HTTP status with its body, or a `reason`.
+    """An untranslated wire failure: an HTTP status with its body, or a `reason`.
 
     Reasons: `timeout`, `connection` (refused, reset, no such host), `cut` (broken off in the middle),
     `garbled` (no JSON), `address` (the base address or key cannot be sent). `usage` is what the answer that is thrown
@@ -61,7 +61,7 @@ _tls = cache(ssl.create_default_context)
 
 
 def load_httpx() -> Any:
-    """Import and return httpx without its command `httpx`, for which it loads 70 modules of rich and pygments."""
+    """Import and return httpx without its command line, which loads 70 more modules."""
     if "httpx" not in sys.modules:
         sys.modules.setdefault("httpx._main", cast("Any", None))
     return import_module("httpx")
@@ -71,7 +71,10 @@ class HttpWire:
     """A wire over one httpx client, made when it is first used."""
 
     def __init__(self, base_url: str, headers: Mapping[str, str], *, timeout_seconds: float, proxy: str = "") -> None:
-        """`timeout_seconds` is the longest silence, not the longest answer; a server of this machine needs no `proxy`."""
+        """Set the wire up; `timeout_seconds` is the longest silence, not answer.
+
+        A server of this machine needs no `proxy`.
+        """
         address, _, self._query = base_url.partition("?")  # Azure's addresses carry their api-version
         self.base_url = address.rstrip("/").removesuffix("/chat/completions").removesuffix("/v1/messages").rstrip("/")
         path = self.base_url.partition("://")[2].partition("/")[2]
@@ -85,7 +88,7 @@ class HttpWire:
         self._opening = asyncio.Lock()
 
     async def _open(self) -> "httpx.AsyncClient":
-        """The client; made in a thread, for certificates and imports would hold up the event loop."""
+        """Return the client, made in a thread so as not to block the event loop."""
         async with self._opening:
             if self._client is None:
                 self._client = await asyncio.to_thread(self._make)
@@ -102,7 +105,10 @@ class HttpWire:
         return httpx.AsyncClient(headers=self._headers, timeout=silence, transport=transport)
 
     async def post(self, path: str, body: dict[str, Any], *, most: int = 0) -> tuple[dict[str, Any], Mapping[str, str]]:
-        """Return the JSON answer, of `most` bytes, else of as many as `body` asks for, and its headers. Raises WireFailure."""
+        """Return the JSON answer and its headers; raise WireFailure.
+
+        The answer has `most` bytes at most, by default as many as `body` asks for.
+        """
         received = bytearray()
         headers: Mapping[str, str] = {}
         async with aclosing(self._pieces(path, body, most or most_bytes(body))) as pieces:
@@ -115,7 +121,9 @@ class HttpWire:
         return data, headers
 
     async def stream(self, path: str, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
-        """Yield the JSON events of a stream (server-sent events or lines of JSON); to be closed. Raises WireFailure.
+        """Yield the JSON events of a stream, to be closed; raise WireFailure on failure.
+
+        The stream is server-sent events, or lines of JSON.
 
         The end mark of OpenAI's streams is `{"done": "[DONE]"}`. `WHOLE` is the last of a stream that has come to its end
         as HTTP tells it; without a length and without chunks, a torn connection looks the same.
@@ -138,7 +146,7 @@ class HttpWire:
     async def _pieces(
         self, path: str, body: dict[str, Any], most: int
     ) -> AsyncGenerator[tuple[Mapping[str, str], bytes]]:
-        """The body of a good answer, of `most` bytes, as it arrives; every way of failing raises WireFailure."""
+        """Yield a good answer's body, up to `most` bytes; every failure is a WireFailure."""
         client = await self._open()
         import httpx  # noqa: PLC0415
 
@@ -178,7 +186,10 @@ class HttpWire:
     async def _begun(
         self, client: "httpx.AsyncClient", path: str, content: bytes, stack: AsyncExitStack
     ) -> "httpx.Response":
-        """Send a request and return the answer's head; once more where the server had closed the idle connection."""
+        """Send a request and return the answer's head; retry once on a closed connection.
+
+        The server may have closed the idle connection.
+        """
         import httpx  # noqa: PLC0415
 
         url = f"{self.base_url}{path}{'?' * bool(self._query)}{self._query}"
@@ -195,7 +206,7 @@ class HttpWire:
 
 
 def most_bytes(body: Mapping[str, Any]) -> int:
-    """Return how long an answer may be, by the tokens that a request asks for in any vendor's words."""
+    """Return the most bytes of an answer, by the tokens a request of any vendor asks."""
     asked = body.get("max_completion_tokens") or body.get("max_tokens") or body.get("options", {}).get("num_predict")
     return max(_LEAST_OF_AN_ANSWER, _BYTES_OF_A_TOKEN * (asked or _USUAL_TOKENS))
 
@@ -208,7 +219,7 @@ def check_length(length: int, most: int) -> None:
 
 @contextmanager
 def in_form() -> Iterator[None]:
-    """Turn what reading an answer of the wrong form raises into WireFailure: JSON, but not of the vendor's shape."""
+    """Turn errors from reading JSON of the wrong shape into WireFailure."""
     try:
         yield
     except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
@@ -224,7 +235,7 @@ def _parsed(raw: bytes) -> Any:
 
 
 class Lines:
-    """Turns the bytes of a stream into its JSON events, however they are cut into pieces.
+    """A parser from a stream's bytes, however they are split, to its JSON events.
 
     Server-sent events (WHATWG HTML, 9.2) with comments, ids and data over several lines; or a JSON
     object on each line. Lines end at LF or CR LF only: U+2028 may stand inside a JSON string.
@@ -237,7 +248,7 @@ class Lines:
         self._data: list[str] = []
 
     def feed(self, piece: bytes) -> list[dict[str, Any]]:
-        """Return the events that are complete now. Raises WireFailure for an event that is no JSON, or too long."""
+        """Return the events complete now; raise WireFailure for one not JSON or too long."""
         self._length += len(piece)
         check_length(self._length, self._most)
         self._rest.append(piece)
@@ -259,7 +270,7 @@ class Lines:
         return events
 
     def _data_events(self, said: str) -> list[dict[str, Any]]:
-        """Return the event that a line is; what may be the beginning of one is held until a blank line.
+        """Return the event of a line; hold a possible beginning until a blank line.
 
         Servers send comments, `null` and words in data as well: what begins no object says nothing of the answer.
         """

@@ -1,5 +1,7 @@
-"""LangChain: any of its chat models (those that `init_chat_model` knows by name, or one that is handed over) as ours; and
-all model calls as its callbacks see them: for streams of tokens and for tracers, in a graph that runs in LangGraph.
+"""Use LangChain's chat models as ours, and show model calls to its callbacks.
+
+The models are those that `init_chat_model` knows by name, or one that is handed over. Callbacks serve streams of
+tokens and tracers, in a graph that runs in LangGraph.
 
 A call inside a node becomes a run of a chat model with the node's tags and metadata: LangSmith and other tracers get
 its prompt, its answer and its tokens, and the stream mode `messages` gets the text of sections and of the report while
@@ -56,7 +58,10 @@ def init_model(name: str, *, max_tokens: int, timeout_seconds: float, base_url: 
 def wrap_model(
     chat_model: "BaseChatModel | None", about: About, family: Family, *, base_url: str, timeout_seconds: float
 ) -> NamedModel:
-    """Return a chat model of LangChain (None: that of the name) behind our port: any with ainvoke, and bind_tools for tools."""
+    """Wrap a LangChain chat model (None: that of the name) behind our port.
+
+    Any with `ainvoke` will do; tools need `bind_tools`.
+    """
     limit = family.output_tokens
     asked = chat_model or init_model(about.model, max_tokens=limit, timeout_seconds=timeout_seconds, base_url=base_url)
 
@@ -71,7 +76,7 @@ def wrap_model(
 
 
 async def _asked(model: Any, request: ModelRequest) -> "AIMessage":
-    """Return the answer, with the tools in words where the model cannot be bound to them."""
+    """Return the answer; put tools in words if they cannot be bound to the model."""
     if request.tools:
         tools = [{"type": "function", "function": tool.model_dump()} for tool in request.tools]
         try:
@@ -92,7 +97,7 @@ def _translated(error: Exception, about: About) -> Exception:
 
 
 def failure_of(error: Any) -> WireFailure | None:
-    """Return what an error of a vendor's SDK behind LangChain tells by its attributes; None where it has none that tell."""
+    """Convert a vendor SDK's error by its attributes; None where they tell nothing."""
     name, response = type(error).__name__, getattr(error, "response", None)
     if response is not None and hasattr(error, "body"):
         headers = {name.lower(): value for name, value in response.headers.items()}
@@ -120,7 +125,7 @@ def message_of(message: ModelMessage) -> "BaseMessage":
 
 
 def _searched(value: Any, within: bool = False, deepest: int = 8) -> Iterator[str]:
-    """Yield the addresses that a vendor's own web search has brought, in the blocks of its results and citations."""
+    """Yield the addresses that a vendor's own web search has found or cited."""
     if isinstance(value, Mapping):
         kind, url = str(value.get("type", "")), str(value.get("url", ""))
         within |= "web_search" in kind or kind in _FOUND
@@ -174,7 +179,7 @@ def _usage(answer: "AIMessage") -> Usage | None:
 async def show_call(
     request: ModelRequest, role: Role, model: "OpenModel", ask: Callable[[], Awaitable[ModelAnswer]]
 ) -> ModelAnswer:
-    """Return what `ask` answers, and show the call to the callbacks of the node that it is made in."""
+    """Return the answer of `ask`, and show the call to the callbacks of its node."""
     if "langgraph" not in sys.modules or model.provider == "langchain":
         return await ask()
     from langchain_core.runnables import config as configs  # noqa: PLC0415 - it is loaded already

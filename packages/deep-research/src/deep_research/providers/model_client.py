@@ -1,4 +1,4 @@
-"""Calls of models by role, with limits, retries, fallbacks and accounting around them."""
+"""Call models by role, with limits, retries, fallbacks and accounting."""
 
 import asyncio
 import random
@@ -26,7 +26,7 @@ _PROBE = ModelRequest(messages=(ModelMessage(role="user", text="Say OK."),), max
 
 
 class OpenModel(Protocol):
-    """A language model behind one provider's wire protocol, with the facts about its family."""
+    """A language model behind a provider's wire protocol, with its family's facts."""
 
     provider: str
     model: str
@@ -46,7 +46,7 @@ class OpenModel(Protocol):
 
 
 class CallRecord(NamedTuple):
-    """One attempt: what it cost (None: price unknown), how long it took, and its error's class ("" when it was good).
+    """One attempt: cost (None: price unknown), duration and error class ("" if good).
 
     `answer` is that of a good attempt.
     """
@@ -70,8 +70,10 @@ Account = Callable[[CallRecord], None]
 
 @dataclass(frozen=True)
 class Patience:
-    """How long is waited: seconds for one answer, for one call with all its attempts and pauses, and for a server that has
-    answered before and is away now."""
+    """How many seconds to wait for an answer, a call, and a server that is away.
+
+    A call has all its attempts and pauses; the server has answered before.
+    """
 
     answer_seconds: float = 300.0
     call_seconds: float = 900.0
@@ -79,7 +81,7 @@ class Patience:
 
     @classmethod
     def for_silence(cls, seconds: float) -> "Patience":
-        """Return the patience with a model that may be silent for `seconds`: never less than that silence.
+        """Return the patience for a model silent up to `seconds`, never less than those.
 
         A server may be away for two of them.
         """
@@ -105,7 +107,7 @@ class ModelClient:
         gates: Mapping[str, Gate] | None = None,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        """`models`: the first is asked, the others stand in for it, in order; `roles` puts another one first.
+        """Take the models to ask, in order of fallback; `roles` puts another one first.
 
         `gates` by provider (default: those of the process); `jitter` draws from 0 to 1 to spread retries.
         """
@@ -149,7 +151,7 @@ class ModelClient:
     async def _insist(
         self, model: OpenModel, request: ModelRequest, role: Role, deadline: float, *, has_fallback: bool = False
     ) -> ModelAnswer:
-        """Ask one model as often as the policy of each error allows; one that is known to be down is not asked."""
+        """Ask one model as often as each error's policy allows; skip one known as down."""
         gate = self._gate(model.provider)
         await gate.learn()
         failed, begun, away, probed = 0, self._clock.monotonic(), 0.0, False
@@ -204,7 +206,7 @@ class ModelClient:
         return True
 
     def _pause(self, error: ResearchError, failed: int, *, most: int) -> float | None:
-        """Return the seconds until the next of `most` attempts, or None when there is to be none."""
+        """Return the seconds until the next of `most` attempts, or None for no further."""
         policy = policy_for(error)
         if policy.action not in ("retry", "wait") or failed >= min(policy.attempts, most):
             return None
@@ -213,14 +215,14 @@ class ModelClient:
         return self._grown(error, failed)
 
     def _pause_while_away(self, error: ResearchError, failed: int, since: float) -> float | None:
-        """Return the seconds until a server is asked again that is away since that time; None where patience ends."""
+        """Return the seconds until an absent server is asked again; None to give up."""
         if not isinstance(error, ProviderDown | ModelRateLimited) or error.reason not in _AWAY:
             return None
         pause = max(self._grown(error, failed), error.retry_after or 0.0)
         return pause if self._clock.monotonic() - since + pause <= self._patience.away_seconds else None
 
     async def _answers_another(self, model: OpenModel, role: Role, deadline: float) -> bool:
-        """Return whether a server that fails with 500 answers another request, a small one: then it is not away."""
+        """Return whether a server that fails with 500 answers a small request."""
         gate, usage, started = self._gate(model.provider), Usage(), self._clock.monotonic()
         try:
             async with gate.slot(until=deadline):

@@ -1,4 +1,4 @@
-"""What is known about a model by its name: sizes, structured output, thinking, prices (families.toml)."""
+"""The facts about a model by its name, from families.toml: sizes, prices, …."""
 
 import re
 import tomllib
@@ -20,7 +20,7 @@ _SAME_MODEL = re.compile(r"[-@](?:\d{4}|\d{6}|\d{8}|\d{4}-\d\d-\d\d|latest)")
 
 
 class Family(Noun):
-    """Facts about a family of models; families.toml explains each. Prices are US dollars per million tokens."""
+    """Facts about a model family, in US dollars per million tokens for prices."""
 
     context_tokens: int = Field(ge=1024)
     output_tokens: int = Field(ge=256)
@@ -43,7 +43,7 @@ class Family(Noun):
     source: str = ""
 
     def cost_usd(self, usage: Usage) -> float | None:
-        """Return what a call cost in US dollars, as its server tells or by the table; None when neither knows."""
+        """Return a call's cost in US dollars, as told or by the table; None if unknown."""
         if usage.cost_usd is not None:
             return usage.cost_usd
         if self.input_usd is None or self.output_usd is None:
@@ -57,7 +57,7 @@ class Family(Noun):
 
 @cache
 def _table() -> tuple[dict[str, Any], tuple[tuple[str, dict[str, Any]], ...]]:
-    """The defaults, and (beginning of a name, facts) with longer ones first: the order in the file is free."""
+    """Return the defaults, and (name prefix, facts) pairs with longer prefixes first."""
     parsed = tomllib.loads(files("deep_research.providers").joinpath("families.toml").read_text("utf-8"))
     rows = [
         (name, vendor | family | dict(zip(_PRICES, prices, strict=False)) | {"checked": parsed["checked"]})
@@ -70,7 +70,7 @@ def _table() -> tuple[dict[str, Any], tuple[tuple[str, dict[str, Any]], ...]]:
 
 
 def family_of(model: str, overrides: Mapping[str, Any] | None = None) -> Family:
-    """Return the facts about a model: those of its family, or safe defaults, with the user's `overrides` on top.
+    """Return a model's facts: its family's or safe defaults, with `overrides` on top.
 
     Raises ConfigError for an override that is not a fact or does not fit.
     """

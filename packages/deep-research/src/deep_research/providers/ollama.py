@@ -39,7 +39,7 @@ class OllamaModel(WiredModel):
     """What is read of a prompt, once that is known."""
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
-        """See `WiredModel`. Raises ContextTooLong before sending when the prompt would be cut."""
+        """Complete as `WiredModel`; raise ContextTooLong before a prompt would be cut."""
         needed = prompt_tokens(request)
         if needed > _SHORT and not self._window:
             self._window = min(self.family.context_tokens, await on_wires(self._own_window()))
@@ -51,7 +51,7 @@ class OllamaModel(WiredModel):
         return await super().complete(request)
 
     async def _own_window(self) -> int:
-        """Return the tokens that the model itself takes; what nobody exceeds where the server does not say."""
+        """Return the model's own window in tokens; its family's if the server is silent."""
         try:
             with in_form():
                 told = (await self._wire.post("/api/show", {"model": self.model}))[0]["model_info"]
@@ -103,7 +103,7 @@ def _message(message: ModelMessage, names: Mapping[str, str]) -> dict[str, Any]:
 
 
 async def _listen(events: AsyncIterator[Mapping[str, Any]]) -> Heard:
-    """Read what the lines of an answer say. Raises WireFailure when they end early or carry an error."""
+    """Read an answer's lines; raise WireFailure if they end early or carry an error."""
     text: list[str] = []
     thought: list[str] = []
     calls: list[RawCall] = []

@@ -1,4 +1,4 @@
-"""Chat completions as OpenAI defined them and many servers speak them, whole or streamed."""
+"""Chat completions as OpenAI defined and many servers speak them."""
 
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -47,7 +47,7 @@ def written(message: ModelMessage) -> dict[str, Any]:
 
 
 def is_strict(schema: Any) -> bool:
-    """Return whether a schema is of the strict kind: all properties required, nothing else allowed (OpenAI)."""
+    """Return whether a schema is strict: all properties required, no others (OpenAI)."""
     if isinstance(schema, list):
         return all(is_strict(part) for part in schema)
     if not isinstance(schema, dict):
@@ -60,7 +60,7 @@ def is_strict(schema: Any) -> bool:
 
 
 def read(data: Mapping[str, Any], request_id: str = "") -> Heard:
-    """Return what a chat.completion says. Raises WireFailure for an error inside a 200."""
+    """Read a chat.completion; raise WireFailure for an error inside a 200."""
     _raise_error(data)
     choices = data.get("choices") or [{}]
     choice = choices[0]
@@ -83,7 +83,7 @@ def read(data: Mapping[str, Any], request_id: str = "") -> Heard:
 
 
 async def listen(events: AsyncIterator[Mapping[str, Any]], *, forced: bool = False) -> Heard:
-    """Return what a stream of chunks says. Raises WireFailure when it is cut or carries an error."""
+    """Read a stream of chunks; raise WireFailure if it is cut or carries an error."""
     assembly = _Assembly()
     try:
         async for event in events:
@@ -107,7 +107,10 @@ class _Assembly:
         self._ended = self._is_whole = False
 
     def add(self, event: Mapping[str, Any], *, forced: bool) -> str:
-        """Take in one event, and return its text, of a `forced` call (an answer by schema) the arguments; errors end it."""
+        """Take in an event and return its text, or a `forced` call's arguments.
+
+        A forced call is an answer by schema. Errors in the event end the stream.
+        """
         self._ended |= "done" in event and len(event) == 1
         self._is_whole |= event is WHOLE
         self.usage = event.get("usage") or self.usage
@@ -129,7 +132,7 @@ class _Assembly:
         return arguments if forced else _text(delta.get("content"))
 
     def _call(self, part: Mapping[str, Any], name: str) -> dict[str, Any]:
-        """The call that a part belongs to: that of its `index`, else of its id, else the last one.
+        """Return the call that a part belongs to: by `index`, else id, else the last one.
 
         A new id begins another; where there is neither so does a `name`, unless it only comes again amid the arguments.
         """
@@ -147,7 +150,7 @@ class _Assembly:
         return made
 
     def whole(self) -> dict[str, Any]:
-        """Return the chat.completion; what a server has ended in good order is taken, also without its end mark.
+        """Return the chat.completion; an orderly end of stream needs no end mark.
 
         Raises WireFailure when the stream broke off before its end.
         """
@@ -197,7 +200,7 @@ def _usage(usage: Any) -> Usage | None:
 
 
 def _told_usd(usage: Mapping[str, Any]) -> float | None:
-    """Return what a server says that a call costs; what is paid with a key of the user's own is not in it."""
+    """Return the cost that a server states; None if paid with the user's own key."""
     told = None if usage.get("is_byok") else usage.get("cost")
     return float(told) if isinstance(told, int | float) and 0 <= told < _MOST_USD else None
 
@@ -207,7 +210,7 @@ _MOST_USD = 10_000
 
 
 def _without_system(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Messages whose standing instructions stand in the user's own, for models that take turns and nothing else."""
+    """Move standing instructions to the user's messages, so that only turns are left."""
     sent: list[dict[str, Any]] = []
     for message in messages:
         role = "user" if message["role"] == "system" else message["role"]
@@ -259,7 +262,10 @@ class OpenAICompatibleModel(WiredModel):
         return manner.without_refused(body)
 
     async def _salvaged(self, failure: WireFailure, request: ModelRequest) -> ModelAnswer | None:
-        """Return the call that Groq refuses because its arguments miss the tool's schema: whoever asked judges it."""
+        """Return the call that Groq refuses for arguments that miss the tool's schema.
+
+        Whoever asked judges it.
+        """
         call = parse_object(error_body(failure.body).failed_generation)
         if not call or not isinstance(call.get("arguments"), dict) or not call.get("name"):
             return None

@@ -1,5 +1,6 @@
-"""Providers by name: their addresses, the variables of their keys, their default models; and a model opened, also one
-that a program hands over (LangChain's, or any object of our port `OpenModel`).
+"""Providers by name, with addresses, key variables, default models; open models.
+
+A model may also be handed over by a program: LangChain's, or any object of our port `OpenModel`.
 """
 
 import difflib
@@ -98,12 +99,12 @@ PROVIDER_ALIASES = {
 
 
 def provider_called(name: str) -> str:
-    """Return the name of a provider as the table has it, from any name that it goes by."""
+    """Return the table's name of a provider, from any name that it goes by."""
     return PROVIDER_ALIASES.get(name.lower(), name)
 
 
 def split_model(name: str) -> tuple[str, str]:
-    """Return provider and model of `PROVIDER:MODEL`; the provider is "" where none is named."""
+    """Split `PROVIDER:MODEL` into provider ("" if none is named) and model."""
     prefix, colon, rest = name.partition(":")
     of = provider_called(prefix)
     return (of, rest) if colon and rest and of in PROVIDERS else ("", name)
@@ -140,7 +141,7 @@ _AZURE = (".azure.", "/openai/deployments/", "api-version=")
 
 
 def auto_provider(keys: Mapping[str, str], *, base_url: str = "") -> str | None:
-    """Return the first provider whose key is set (or whose address is, for servers of one's own), or None.
+    """Return the first provider with its key (or own server's address) set, or None.
 
     A `base_url` that was set by itself means an OpenAI-compatible server, unless a key says which provider it is.
     """
@@ -212,7 +213,7 @@ def open_model(
 
 @dataclass
 class NamedModel:
-    """A model without a wire of ours: LangChain, or what a program has handed over, answers for it.
+    """A model without our own wire, answered by LangChain or a program's object.
 
     Without `ask` only the name and the family are there: what it would be asked is in a journal.
     """
@@ -253,7 +254,7 @@ def _known(provider: str) -> Provider:
 
 
 def address_of(known: Provider, keys: Mapping[str, str], base_url: str, *, setting: str = "model_base_url") -> str:
-    """Return where a server is: at `base_url`, which `setting` sets, or its usual place. Raises ConfigError."""
+    """Return a server's address: `base_url` or its usual one; raise ConfigError."""
     address = base_url or keys.get(known.address, "") or known.base_url
     if known.wire == "ollama" and address and "://" not in address:
         address = f"http://{address}" + ":11434" * set(":/").isdisjoint(address)  # OLLAMA_HOST: host:port, or host
@@ -270,7 +271,10 @@ def address_of(known: Provider, keys: Mapping[str, str], base_url: str, *, setti
 def open_wire(
     known: Provider, about: "About", keys: Mapping[str, str], timeout_seconds: float, proxy: str
 ) -> "HttpWire":
-    """Return the wire to a server with its key; nothing is sent yet. Raises ModelSetupError for a key that cannot be."""
+    """Return the unused wire to a server; raise ModelSetupError for a bad key.
+
+    Nothing is sent yet.
+    """
     from deep_research.providers.http_wire import HttpWire  # noqa: PLC0415
 
     key = keys.get(known.key, "").strip()
@@ -294,7 +298,7 @@ def open_wire(
 
 
 def open_named(name: str, provider: str, **options: Any) -> "OpenModel":
-    """Return the model `MODEL` of `provider`, or the one that `PROVIDER:MODEL` names. Raises what `open_model` does."""
+    """Open `MODEL` of `provider`, or `PROVIDER:MODEL`; raise as `open_model` does."""
     of, model = split_model(name)
     of = of or provider
     own = options if of == provider else {**options, "base_url": "", "facts": None}
@@ -302,7 +306,7 @@ def open_named(name: str, provider: str, **options: Any) -> "OpenModel":
 
 
 def model_name_of(model: Any) -> str:
-    """Return how a model that was handed over is called. Raises ConfigError for what is no chat model."""
+    """Return a handed-over model's name; raise ConfigError if it is no chat model."""
     if not (
         _is_ours(model) or (hasattr(model, "ainvoke") and hasattr(model, "bind_tools") and not isinstance(model, type))
     ):
@@ -316,7 +320,10 @@ def model_name_of(model: Any) -> str:
 
 
 def open_own(model: Any) -> "OpenModel":
-    """Return a model that was handed over behind our port; it is never closed. Raises ConfigError."""
+    """Return a model handed over, behind our port; raise ConfigError.
+
+    The model is never closed.
+    """
     name = model_name_of(model)
     if not _is_ours(model):
         return open_model("langchain", name, chat_model=model)

@@ -1,4 +1,4 @@
-"""What providers' errors mean, in one place: by vendor code, by HTTP status, and by message where there is no code."""
+"""The meaning of provider errors, by vendor code, HTTP status or else by message."""
 
 import re
 import time
@@ -20,7 +20,7 @@ from deep_research.providers.http_wire import WireFailure
 
 
 class About(NamedTuple):
-    """Whose failure it is: provider, model, the variable that holds its key, its address, and what sets the address."""
+    """Where a failure is from: provider, model, key variable, address, its setting."""
 
     provider: str
     model: str
@@ -138,7 +138,7 @@ _STATUSES: dict[StatusMeaning, Meaning] = {
 
 
 def translate(failure: WireFailure, about: About) -> ResearchError:
-    """Return the error of ours that a failure on the wire means, with all that is known about it."""
+    """Translate a wire failure to our error, with all that is known about it."""
     body = error_body(failure.body)
     meaning, numbers = meaning_of(failure, body, about.provider)
     wait = requested_wait(failure.headers, time.time(), body.message)
@@ -161,7 +161,7 @@ def translate(failure: WireFailure, about: About) -> ResearchError:
 
 
 def meaning_of(failure: WireFailure, body: ErrorBody, provider: str) -> tuple[Meaning, dict[str, int]]:
-    """Return what a failure means, and the numbers `window` and `used` where its message has them."""
+    """Return a failure's meaning, and the numbers `window` and `used` it tells of."""
     if failure.reason:
         return (BAD_ADDRESS if failure.reason == "address" else DOWN), {}
     never = _numbers(body.message, _PER_MINUTE) if failure.status in (413, 429) else {}
@@ -197,7 +197,7 @@ def _numbers(message: str, *patterns: re.Pattern[str]) -> dict[str, int]:
 
 
 def error_body(body: Any) -> ErrorBody:
-    """Return the parts of an error of any vendor: OpenAI's, Anthropic's, DashScope's, Ollama's, FastAPI's."""
+    """Return the parts of any vendor's error, such as OpenAI's or Anthropic's."""
     if isinstance(body, list):  # Gemini's OpenAI-compatible server wraps it
         body = body[0] if body else {}
     error = body.get("error", body) if isinstance(body, Mapping) else body or ""
@@ -255,14 +255,14 @@ _OUTPUT_LIMITS = tuple(
 
 
 def output_limit(message: str) -> int:
-    """Return the longest answer, in tokens, that an error names as the most a model gives; 0 where it names none."""
+    """Return the output limit in tokens that an error names; 0 where it names none."""
     if "maximum context length" in message.lower():
         return 0
     return next((int(found[1]) for pattern in _OUTPUT_LIMITS if (found := pattern.search(message))), 0)
 
 
 def is_no_such_path(failure: WireFailure) -> bool:
-    """Return whether a server has nothing at the path that was asked, rather than no such model."""
+    """Return whether a server has nothing at the path, rather than no such model."""
     said = str(failure.body).lower()
     lacks_path = failure.status in (404, 405) and "model" not in said and "deployment" not in said
     return lacks_path or error_body(failure.body).message.startswith("Unexpected endpoint")  # LM Studio, with 200

@@ -1,5 +1,6 @@
-"""How many requests may be in flight at a provider, and which of its models are down, for the whole process, or for all
-processes on a database; and what follows each error.
+"""Limits on requests per provider, models known to be down, and error policies.
+
+They hold for the whole process, or for all processes on a database.
 """
 
 import threading
@@ -26,7 +27,7 @@ REQUESTS = 16
 
 
 class _Outage(NamedTuple):
-    """An open circuit: calls fail at once until a time; from then on single attempts show whether it can be closed."""
+    """An open circuit: calls fail at once until a time, then single attempts test it."""
 
     message: str
     until: float
@@ -37,7 +38,7 @@ _FAILURES, _OUT_SECONDS = 3, 60.0
 
 
 class Gate:
-    """Lets requests through to one provider, first come first served; safe across threads and event loops."""
+    """A gate for requests to one provider, in order; safe across threads and loops."""
 
     def __init__(
         self,
@@ -47,7 +48,7 @@ class Gate:
         name: str = "",
         shared: SharedLimits | None = None,
     ) -> None:
-        """Let `requests` be in flight at most; `clock` says when a pause that the provider asked for is over.
+        """Let at most `requests` be in flight; `clock` tells when a requested pause ends.
 
         With `shared` requests, pauses and outages are those of all processes, under `name`.
         """
@@ -80,7 +81,7 @@ class Gate:
                 return
 
     async def learn(self) -> None:
-        """Take over what other processes have found out: pauses that the provider asked for, models that are down."""
+        """Adopt what other processes have found: requested pauses, and models down."""
         if self._shared is None:
             return
         closed = await self._shared.closed(self._name)
@@ -103,7 +104,7 @@ class Gate:
             self._shared.open(self._name, model)
 
     def away_since(self, model: str) -> float:
-        """Return since when `model` has failed without an answer between; called with each attempt that fails."""
+        """Return since when `model` has failed without an answer; call at each failure."""
         with self._lock:
             return self._away.setdefault(model, self._clock.monotonic())
 
@@ -115,7 +116,7 @@ class Gate:
             self._shared.close(self._name, seconds)
 
     def note_failure(self, model: str, message: str, *, at_once: bool = False, seconds: float = 0.0) -> bool:
-        """Note that `model` has failed; return whether it need not be asked for a while, as `message` says.
+        """Note a failure of `model`; return whether to skip it for a while.
 
         `at_once`: this failure is enough, for there is another model, or this one has never answered.
         """
@@ -135,7 +136,7 @@ class Gate:
         return found.message if found is not None and self._clock.monotonic() < found.until else ""
 
     def was_out(self, model: str) -> bool:
-        """Return whether `model` has not answered since its last outage: one attempt shows whether it is up again."""
+        """Return whether `model` has not answered since its last outage."""
         return model in self._outages
 
     async def _opened(self, until: float) -> None:
@@ -151,14 +152,14 @@ _GATES_LOCK = threading.Lock()
 
 
 def gate_of(provider: str, base_url: str = "", requests: int = REQUESTS, *, shared: SharedLimits | None = None) -> Gate:
-    """Return the gate of a provider at an address: one for the whole process and each number of requests."""
+    """Return the gate of a provider's address, one per process and request number."""
     name = f"{provider} {base_url}"
     with _GATES_LOCK:
         return _GATES.setdefault((name, requests, shared), Gate(requests, name=name, shared=shared))
 
 
 class Policy(NamedTuple):
-    """What follows an error: try again after a while (`retry`, `wait`), ask another model, or stop.
+    """What follows an error: `retry` or `wait` and try again, another model, or stop.
 
     Between attempts it waits `first_seconds`, doubled each time up to `most_seconds`, or as long as the
     provider asks. After `attempts` it goes on to another model.
@@ -200,7 +201,7 @@ REASONS: dict[str, Policy] = {
 
 
 def policy_for(error: ResearchError) -> Policy:
-    """Return what follows an error: by its reason where that has a policy of its own, else by its class."""
+    """Return the policy for an error: by its reason if that has one, else its class."""
     own = REASONS.get(error.reason) if isinstance(error, ModelError | ConfigError) else None
     if own:
         return own

@@ -1,4 +1,4 @@
-"""Rankers over HTTP: embeddings (OpenAI-compatible, Ollama) and rerank APIs (Jina, Cohere, and servers alike).
+"""Rankers over HTTP: embeddings (OpenAI-compatible, Ollama) and rerank APIs.
 
 Forms of the requests: platform.openai.com/docs/api-reference/embeddings, docs.ollama.com/api/embed,
 api.jina.ai/redoc (rerank), docs.cohere.com/reference/rerank.
@@ -24,7 +24,7 @@ _PATHS: dict[RankerForm, str] = {"embeddings": "/embeddings", "ollama": "/api/em
 
 
 class WireRanker:
-    """A ranker behind HTTP (`ports.Ranker`); one call for each question, tried twice where the server is down or busy."""
+    """A ranker over HTTP (`ports.Ranker`): one call per question, retried once."""
 
     def __init__(self, wire: HttpWire, about: About, form: RankerForm) -> None:
         self.name = f"{about.model} ({about.provider})"
@@ -62,7 +62,7 @@ class WireRanker:
 
 
 def _scores(answer: Mapping[str, Any], form: RankerForm, count: int) -> tuple[float, ...]:
-    """Return what each of the texts is worth. Raises what reading an answer of another form raises."""
+    """Return each text's score; raise ordinary errors for an answer of wrong form."""
     if form == "rerank":
         worth = {int(row["index"]): float(row["relevance_score"]) for row in answer["results"]}
         return tuple(worth[number] for number in range(count))
@@ -77,7 +77,7 @@ def _scores(answer: Mapping[str, Any], form: RankerForm, count: int) -> tuple[fl
 
 
 def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    """Return the cosine of two vectors. Raises ValueError where they differ in length."""
+    """Return the cosine of two vectors; raise ValueError if their lengths differ."""
     lengths = sqrt(sum(x * x for x in one)) * sqrt(sum(y * y for y in other))
     return sum(x * y for x, y in zip(one, other, strict=True)) / lengths if lengths else 0.0
 

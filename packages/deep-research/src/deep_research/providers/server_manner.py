@@ -1,4 +1,4 @@
-"""How a server wants to be asked for a model, learnt from what it refuses: each refusal costs one request, once.
+"""Learn from refusals how a server wants to be asked for a model, each just once.
 
 A manner only ever grows narrower, and what a refusal teaches is read from the request that was refused. So calls in
 flight side by side may learn the same thing twice, and never undo what a neighbour has learnt.
@@ -56,7 +56,7 @@ _WHOLE = "whole"
 
 
 class Manner(NamedTuple):
-    """What has been learnt about a server and a model; `refused` are parameters that it does not take.
+    """What is known about a server and a model; `refused` are rejected parameters.
 
     `most_output` and `window` are tokens (0: not known); at `cut` it cuts prompts without a word. `room` those that its thoughts need beside the answer,
     `path` is the number of the beginning of paths that it answers at.
@@ -93,7 +93,10 @@ class Manner(NamedTuple):
         return {name: value for name, value in body.items() if name not in self.refused}
 
     def limit_within(self, limit: int, prompt: int) -> int:
-        """Return the output limit that a window leaves behind a prompt of so many tokens, where it leaves enough."""
+        """Return the output limit that the window leaves after `prompt` tokens.
+
+        Where it leaves too little, `limit` stays.
+        """
         left = self.window - prompt * 11 // 10
         return min(limit, left) if left >= max(_LEAST_ROOM, self.window // _LEAST_SHARE) else limit
 
@@ -103,7 +106,7 @@ class Manner(NamedTuple):
 
 
 def learnt_from(failure: WireFailure, body: Mapping[str, Any], manner: Manner, provider: str) -> Manner:
-    """Return the manner with what the refusal of `body` teaches; the same one where it teaches nothing.
+    """Return the manner with what the refusal of `body` teaches; else the same one.
 
     The words count, whatever the status: llama.cpp refuses with 500 and OpenRouter with 404 what others do with 400.
     """
@@ -126,7 +129,7 @@ def plainest(body: Mapping[str, Any], manner: Manner) -> Manner:
 
 
 def _refused(said: str, body: Mapping[str, Any]) -> frozenset[str]:
-    """Return the parameter of `body` that an error is about: the first that it names, else the first that it hints at."""
+    """Return the parameter of `body` that an error names first, or else hints at."""
     if "stream" not in body and re.search(r"\bstream(?:ing)?\b", said):
         return frozenset({_WHOLE})
     names = [name for name in (*body, *_PARTS) if name not in _NEVER and has_part(body, name)]
@@ -170,21 +173,21 @@ uncounted, two numbers are alike by chance, and the highest is that of the first
 
 
 class Reading(NamedTuple):
-    """What became of a prompt: `is_cut` where only a part of it was probably read; `window` where that is sure, else 0."""
+    """What became of a prompt: probably cut (`is_cut`), and a sure `window` or 0."""
 
     is_cut: bool
     window: int
 
 
 class CutPrompts:
-    """Finds out a server that cuts prompts without a word: it says how many tokens it has read, and there were more."""
+    """A detector of servers that cut prompts silently, by the tokens they report."""
 
     def __init__(self) -> None:
         self._begun: set[bytes] = set()
         self._most = self._shortest = self._longest = 0
 
     def note(self, messages: tuple[ModelMessage, ...], total: int, usage: Usage) -> Reading:
-        """Take in what was read of `messages`, which have about `total` tokens with all that was sent along.
+        """Record what was read of `messages` and all sent along, about `total` tokens.
 
         Some servers do not count what they have in their cache: what an earlier prompt began with is not missed.
         """
@@ -202,7 +205,7 @@ class CutPrompts:
         return Reading(is_cut, read if is_sure else 0)
 
     def _new_tokens(self, messages: tuple[ModelMessage, ...]) -> int:
-        """Return about how many tokens stand behind the messages that an earlier prompt began with."""
+        """Return about how many tokens follow the messages shared with an earlier prompt."""
         chain, tokens = hashlib.sha256(), 0
         for message in messages:
             chain.update(f"{message.role} {message.tool_calls} {message.text}".encode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""The text of an answer while it arrives, for a caller that shows it before it is whole."""
+"""The text of an answer while it arrives, for a caller that shows it early."""
 
 import asyncio
 from collections import deque
@@ -18,7 +18,7 @@ _IN_A_ROW, _BEAT = 20, 0.1
 
 
 def streaming_to(sink: Sink | None) -> AbstractContextManager[None]:
-    """Pass the text of answers inside the block to `sink` as it arrives; None: to nothing."""
+    """Pass the text of answers in the block to `sink` as it arrives; None: nowhere."""
     return bind_variable(_SINK, sink)
 
 
@@ -35,7 +35,7 @@ async def pass_on(piece: str) -> None:
 
 
 async def call_on_wires(call: Callable[[], Coroutine[Any, Any, ModelAnswer]]) -> ModelAnswer:
-    """Return what `call` returns, made and noted in the thread that waits for servers; its text is streamed here."""
+    """Run `call` in the thread for servers; stream its text here, return its result."""
 
     async def noted() -> ModelAnswer:
         answer = await call()

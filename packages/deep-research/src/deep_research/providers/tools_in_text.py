@@ -1,4 +1,4 @@
-"""Tools for servers that have none: described in words, called with JSON in the text, answered by messages of the user."""
+"""Tools for servers without any: described in words, called by JSON in the text."""
 
 import json
 import re
@@ -20,7 +20,10 @@ _LISTS, _MOST_BROKEN = ("tool_calls", "tools", "calls", "function_calls"), 1_000
 
 
 def tools_in_text(request: ModelRequest) -> ModelRequest:
-    """Return a request whose tools (if any), calls and results are words; roles alternate behind the system message."""
+    """Return a request with its tools, calls and results in words.
+
+    Roles alternate behind the system message.
+    """
     names = {call.id: call.name for message in request.messages for call in message.tool_calls}
     tools = (f"- {t.name}: {t.description} {json.dumps(t.parameters, ensure_ascii=False)}" for t in request.tools)
     asked = ModelMessage(role="system", text=_ASKED.format(tools="\n".join(tools)))
@@ -36,7 +39,7 @@ def tools_in_text(request: ModelRequest) -> ModelRequest:
 
 
 def calls_in(text: str, tools: Iterable[ToolSpec]) -> tuple[str, list[tuple[str, str]]]:
-    """Return what a text says beside the calls in it, and the calls as (name, arguments as JSON).
+    """Return a text without its calls, and the calls as (name, arguments as JSON).
 
     A call is an object {"tool_calls": [{"name", "arguments"}]}, or such a call alone where it names one of `tools`;
     in fences, tags and lists as well.
@@ -55,7 +58,10 @@ def calls_in(text: str, tools: Iterable[ToolSpec]) -> tuple[str, list[tuple[str,
 
 
 def _values(text: str) -> Iterator[tuple[int, int, Any]]:
-    """Yield the outermost JSON objects and lists of objects in a text, with their places; a broken one that is all of it, too."""
+    """Yield the outermost JSON objects and lists of objects in a text, with places.
+
+    A broken object that is all of the text is yielded too.
+    """
     decoder, at, found, tries = json.JSONDecoder(strict=False), 0, False, _MOST_BROKEN
     while tries and (opened := re.compile(r"\{|\[(?=\s*\{)").search(text, at)):
         try:
@@ -80,7 +86,10 @@ def _calls_of(value: Any, names: set[str]) -> Iterator[tuple[str, str]]:
 
 
 def _call(call: Any, names: set[str], *, is_said: bool) -> tuple[str, str] | None:
-    """Return a call as (name, arguments); `is_said`: it stands in a list of calls, so that its name may be any."""
+    """Return a call as (name, arguments), or None; `is_said` allows any name.
+
+    It means that the call stands in a list of calls.
+    """
     for key in ("function", "tool_call"):
         if isinstance(call, Mapping) and isinstance(call.get(key), Mapping):
             call = call[key]

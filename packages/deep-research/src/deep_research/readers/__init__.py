@@ -1,4 +1,4 @@
-"""Readers of files: one file a format, or one for formats that are read alike; `_modules` are parts of them."""
+"""Readers of files, one module per format or kind; `_modules` are parts of them."""
 
 FAMILIES = {
     "code": ("code", "notebook"),

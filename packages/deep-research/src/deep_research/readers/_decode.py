@@ -1,4 +1,4 @@
-"""Bytes to text: byte-order mark, then the declared encoding, then UTF-8, then a guess."""
+"""Decode bytes: byte-order mark, declared encoding, UTF-8, then a guess."""
 
 import re
 from contextlib import suppress
@@ -18,7 +18,7 @@ _HALF_KANA = re.compile("[\uff66-\uff9f]")
 
 
 def decode(data: bytes, *, declared: str = "") -> str:
-    """Return the text of `data`. `declared` is the encoding that the file or its sender names, if any.
+    """Decode `data` to text; `declared` is the encoding named by file or sender.
 
     Raises Unreadable when the bytes are no text at all.
     """
@@ -53,7 +53,7 @@ def _utf16_without_bom(data: bytes) -> str:
 
 
 def _guess(sample: bytes) -> str:
-    """East Asian encodings by how ordinary the decoded characters are, others by charset-normalizer."""
+    """Guess East Asian encodings by common characters, others by charset-normalizer."""
     best = max(_CANDIDATES, key=lambda encoding: _ordinary(sample, encoding))
     if _ordinary(sample, best) > 0.35:
         return best
@@ -66,7 +66,7 @@ def _guess(sample: bytes) -> str:
 
 
 def _is_western(sample: bytes) -> bool:
-    """Whether the bytes make sense as Windows-1252: few accented letters among many plain ones."""
+    """Return whether bytes look like Windows-1252: few accented letters among plain."""
     text = sample.decode("cp1252", "replace")
     accented = [char for char in text if char > "\x7f"]
     plain = sum(char.isascii() and char.isalpha() for char in text)
@@ -75,7 +75,7 @@ def _is_western(sample: bytes) -> bool:
 
 
 def _ordinary(sample: bytes, encoding: str) -> float:
-    """Share of the non-ASCII characters that are common ones of a language written in `encoding`."""
+    """Return the share of non-ASCII characters common in a language of `encoding`."""
     # The sample may end inside a character, so a handful of errors is no proof against the encoding.
     text = sample.decode(encoding, "replace")
     runs = [run for run in "".join(char if char > "\x7f" else " " for char in text).split(" ") if run]

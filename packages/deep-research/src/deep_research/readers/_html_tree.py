@@ -1,4 +1,4 @@
-"""HTML bytes to a pruned tree: parsed whatever its depth, without what is not the page's own text."""
+"""Parse HTML of any depth to a tree, pruned of what is not the page's own text."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -78,7 +78,7 @@ def lxml_etree() -> Any:
 
 
 def parse(data: bytes) -> Element:
-    """Return the root element of an HTML or XHTML page. Raises Unreadable when there is none."""
+    """Return the root of an HTML or XHTML page; raise Unreadable when there is none."""
     named = _XML_ENCODING.search(data[:200]) or _CHARSET.search(data[:4096])
     declared = named[1].decode("ascii", "replace") if named else ""
     text = decode(data, declared=declared).replace("\0", "")
@@ -97,7 +97,7 @@ def parse(data: bytes) -> Element:
 
 
 def parse_xml(data: bytes) -> Element:
-    """Return the root of an XML file, tags without namespaces. Raises ValueError when it is not well formed.
+    """Return an XML file's root, without namespaces; raise ValueError if malformed.
 
     Entities are not expanded and nothing is fetched.
     """
@@ -126,8 +126,11 @@ def _parse_html(text: str) -> Element | None:
 
 
 def _with_closed_headings(text: str) -> str:
-    """Return a page in which the end tag of any heading closes the one that is open, as the HTML Standard has it (13.2.6.4.7,
-    "An end tag whose tag name is one of: h1, …"): otherwise `<h2>…</h1>` would make a heading of all that follows."""
+    """Make the end tag of any heading close the open one, as the HTML Standard does.
+
+    See 13.2.6.4.7, "An end tag whose tag name is one of: h1, …": otherwise `<h2>…</h1>` would make a heading of
+    all that follows.
+    """
     level = ""
 
     def closing(tag: re.Match[str]) -> str:
@@ -148,12 +151,12 @@ def text_of(element: Element) -> str:
 
 @cache
 def _string() -> Any:
-    """The string value of an element, made in C: pages of highlighted code have a hundred thousand elements."""
+    """Return the compiled XPath for an element's text; evaluated in C, for speed."""
     return lxml_etree().XPath("string()", smart_strings=False)
 
 
 def text_length(element: Element) -> int:
-    """Return how many characters other than white space surplus stand below `element`."""
+    """Return the number of characters below `element`, runs of white space as one."""
     return len(" ".join(text_of(element).split()))
 
 
@@ -178,7 +181,10 @@ def drop(element: Element) -> None:
 
 
 def prune(root: Element, *, furniture: bool = True) -> None:
-    """Drop scripts, forms and hidden elements; with `furniture` also navigation, headers, footers and side bars."""
+    """Drop scripts, forms and hidden elements; with `furniture`, navigation as well.
+
+    Headers, footers and side bars count as navigation.
+    """
     whole = text_length(root)
     for element in list(_topmost(root, _is_invisible)):
         drop(element)
@@ -199,7 +205,7 @@ def prune(root: Element, *, furniture: bool = True) -> None:
 
 
 def _lists_of_headings(root: Element) -> set[Element]:
-    """Return the lists that hold little but links to headings of the same page: its contents, whatever they are called."""
+    """Return lists that are a page's contents: little but links to its headings."""
     links = [a for a in root.iter("a") if (a.get("href") or "").startswith("#")]
     if len(links) < _FEWEST_ENTRIES:
         return set()
@@ -223,7 +229,10 @@ def _lists_of_headings(root: Element) -> set[Element]:
 
 
 def _wrapped_article(root: Element, furniture: Sequence[Element]) -> Element | None:
-    """Return what is called furniture ("sponsored") but has the page's heading and more text than is left without it."""
+    """Return the element named as furniture that really wraps the article, or None.
+
+    It has the page's heading, and more text than is left without it ("sponsored").
+    """
     headed = [element for element in furniture if next(element.iter("h1"), None) is not None]
     if not headed:
         return None
@@ -267,7 +276,7 @@ def _is_furniture(element: Element) -> bool:
 
 
 def _is_box_in_text(element: Element) -> bool:
-    """Return whether a "sidebar" stands within a section, as the boxes of books made with DocBook do."""
+    """Return whether a "sidebar" stands in a section, as boxes of DocBook books do."""
     if (element.get("class") or "").lower() != "sidebar":
         return False
     return any(_SECTIONS.intersection(names_of(around)) for around in element.iterancestors("div", "section"))
@@ -290,7 +299,7 @@ def _names_furniture(tag: str, classes: str, identifier: str) -> bool:
 
 
 def main_element(root: Element) -> Element:
-    """Return the element that holds the page's main text, or the body when none stands out."""
+    """Return the element with the page's main text; the body when none stands out."""
     body = next(root.iter("body"), root)
     enough = max(200, text_length(body) * 0.4)
     for tag in _ROOTS:
@@ -301,7 +310,10 @@ def main_element(root: Element) -> Element:
 
 
 def _named_content(element: Element, enough: float) -> Element:
-    """The first element inside whose name says that it is the content and that holds enough of the text."""
+    """Return the first inner element named as content with enough of the text.
+
+    Without one, `element` itself.
+    """
     for candidate in element.iterdescendants("div", "section", "td"):
         named = candidate.get("role") == "main" or _ROOT_NAMES.intersection(names_of(candidate))
         if named and text_length(candidate) >= max(enough, 0.6 * text_length(element)):

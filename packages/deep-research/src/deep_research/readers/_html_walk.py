@@ -1,4 +1,4 @@
-"""Walk a pruned HTML tree and write its blocks; iterative, because real pages nest deeper than Python recurses."""
+"""Write the blocks of a pruned HTML tree, iteratively, at any depth of nesting."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ the first one names ("Note")."""
 
 
 def is_data_table(table: Element) -> bool:
-    """Whether a table shows data in rows and columns, and is not there for the layout of a page."""
+    """Return whether a table shows data in rows and columns, rather than layout."""
     if (table.get("role") or "").lower() in ("presentation", "none"):
         return False
     rows = list(_rows(table))
@@ -38,7 +38,10 @@ def is_data_table(table: Element) -> bool:
 
 
 def _is_one_column(table: Element) -> bool:
-    """Whether a table is a box around a text: an icon or an empty cell beside it, or one row, whose first cell names it."""
+    """Return whether a table is just a box around a text.
+
+    Beside the text stands an icon or an empty cell; or there is one row, whose first cell names it.
+    """
     _caption, grid, header = table_rows(table)
     told = [column for column in zip_longest(*grid, fillvalue="") if any(cell.strip() for cell in column)]
     is_note = len(grid) == 1 and len(told) == 2 and not header and len(told[1][0]) > _NOTE_CHARS
@@ -133,7 +136,7 @@ _LONG_SIGNATURE = 120
 
 
 class _Walker:
-    """The state of one walk: text of the open paragraph, open lists and items, terms waiting for their definition."""
+    """The state of one walk: open paragraph, lists, items, and terms to be defined."""
 
     def __init__(self, builder: DocumentBuilder) -> None:
         self._builder = builder
@@ -223,7 +226,7 @@ class _Walker:
         return f"{number}."
 
     def _line_break(self, element: Element) -> None:
-        """A line break ends the paragraph where a sentence ends or another break follows; else it is a space."""
+        """End the paragraph at a break after a sentence or before another; else a space."""
         after = element.getnext()
         doubled = after is not None and after.tag == "br" and not (element.tail or "").strip()
         if doubled or _SENTENCE_END.search("".join(self._inline[-4:])):
@@ -277,7 +280,7 @@ class _Walker:
             self._builder.paragraph(text)
 
     def _write_terms(self, text: str = "") -> None:
-        """Write the open terms, with the first paragraph of their definition: each is poor without the other."""
+        """Write the open terms together with the first paragraph of their definition."""
         term, depth = ", ".join(self._terms), len(self._lists) + max(0, self._definitions - 1)
         if self._terms and text and len(term) <= _LONG_TERM:
             self._builder.item(f"{term.rstrip(':')}: {text}", depth=depth)
@@ -287,7 +290,7 @@ class _Walker:
         self._terms.clear()
 
     def _spent_marker(self) -> tuple[str, int]:
-        """Return the marker of the open item, "" where a block of it was written, and its depth."""
+        """Return the open item's marker, "" once a block of it is written, and its depth."""
         marker, depth = self._items[-1] if self._items else ("", 0)
         self._items[-1:] = [("", depth)] if self._items else []
         return marker, depth

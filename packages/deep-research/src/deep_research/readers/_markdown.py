@@ -1,4 +1,4 @@
-"""Markdown to blocks: headings, lists, tables and code kept, emphasis, links, comments and HTML tags removed."""
+"""Markdown to blocks: headings, lists, tables and code; marks and tags removed."""
 
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -48,7 +48,9 @@ _LINE_TAG = re.compile(r"<(?:br|/?p|/?div|/?li|/?td|/?th)\b", re.IGNORECASE)
 
 
 def write_markdown(text: str, builder: DocumentBuilder) -> dict[str, str]:
-    """Write the blocks of CommonMark (https://spec.commonmark.org) with tables; return the front matter's fields.
+    """Write the blocks of CommonMark with tables; return the front matter's fields.
+
+    See https://spec.commonmark.org.
 
     The front matter stands before the text as it was written, and is no block of it.
     """
@@ -72,7 +74,10 @@ def _parser() -> "MarkdownIt":
 
 
 def _open_html(state: Any, start: int, end: int, silent: bool) -> bool:
-    """Return whether a block of HTML begins on a line, and take it: `<pre>` alone; other tags have Markdown between them."""
+    """Take a block of HTML that begins on a line and return whether one does.
+
+    Only `<pre>` counts; other tags have Markdown between them.
+    """
     from markdown_it.rules_block import html_block  # noqa: PLC0415 - only with Markdown
 
     first = state.bMarks[start] + state.tShift[start]
@@ -89,7 +94,10 @@ def _write_html(text: str, builder: DocumentBuilder) -> None:
 
 
 def _prepare(text: str) -> str:
-    """Remove comments of HTML and MDX and the marks of boxes and notes, except inside fenced code; definitions stand alone."""
+    """Remove comments and the marks of boxes and notes, except in fenced code.
+
+    Comments are of HTML and MDX. Definitions are set apart.
+    """
     pieces = _FENCED.split(text) if "```" in text else [text]
     for index in range(0, len(pieces), 2):
         piece = _COMMENT.sub("", pieces[index]) if "<!--" in pieces[index] or "{/*" in pieces[index] else pieces[index]
@@ -99,7 +107,10 @@ def _prepare(text: str) -> str:
 
 
 class _Blocks:
-    """Goes through the tokens of a file; `_markers` are those of the open list items, "" once they are written."""
+    """A writer of blocks from tokens; `_markers` are those of open list items.
+
+    They are "" once they are written.
+    """
 
     def __init__(self, builder: DocumentBuilder) -> None:
         self._builder = builder
@@ -150,15 +161,18 @@ class _Blocks:
 
 
 def is_trail(beside: Sequence[str]) -> bool:
-    """Return whether links on one line only lead elsewhere ("Home › Guide › Filters"), by the texts before, between and
-    `beside` them: signs that part them, and at most the name of this page at the end."""
+    """Return whether links on a line are a trail ("Home › Guide › Filters").
+
+    `beside` are the texts before, between and behind the links: signs that part them, and at most the name of this
+    page at the end.
+    """
     before, *between, after = beside
     parted = all(map(_TRAIL.fullmatch, between)) and (not after.strip() or _TRAIL.match(after))
     return bool(between and parted and not before.strip())
 
 
 def _leads_elsewhere(tokens: Sequence[Any], *, is_item: bool) -> bool:
-    """Return whether an item is nothing but a link to a heading of the same file, its contents, or a paragraph a trail of links."""
+    """Return whether an item is just a link within the file, or a paragraph a trail."""
     beside, is_inside = [""], False
     for token in tokens:
         if token.type in ("link_open", "link_close"):
@@ -173,7 +187,7 @@ def _leads_elsewhere(tokens: Sequence[Any], *, is_item: bool) -> bool:
 
 
 def _lines(tokens: Sequence[Any]) -> Iterator[str]:
-    """Yield the words of a block without marks, apart where it breaks its lines hard; code spans as they stand."""
+    """Yield a block's lines without marks, split at hard breaks; keep code spans."""
     pieces: list[str] = []
     prose: list[str] = []
 
@@ -208,7 +222,7 @@ def _lines(tokens: Sequence[Any]) -> Iterator[str]:
 
 
 def image_words(image: Mapping[str, str], beside: Container[str] = ()) -> str:
-    """Return what stands in the text for an image of these attributes: `[image: alt]`.
+    """Return the words that stand in the text for an image: `[image: alt]`.
 
     No visitor sees that text: it is cut at some length, and "" where the image itself is not seen or an icon, and where
     it is a file name, has an address or gives orders, or is said `beside` the image.

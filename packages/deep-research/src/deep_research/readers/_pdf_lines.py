@@ -1,4 +1,4 @@
-"""The lines of a page of a PDF, as PDFium knows them: where they stand, and their raised digits, links and cells."""
+"""The lines of a PDF page by PDFium: places, raised digits, links and cells."""
 
 import re
 import unicodedata
@@ -28,7 +28,7 @@ _MOST_ELEMENTS, _LONGEST_NAME = 50_000, 64
 
 
 class Cell(NamedTuple):
-    """A cell of a table of a page, all counted from 1; `rows` are those it spans, `heads` where it is one of a header."""
+    """A table cell of a page, all from 1; `rows` it spans, `heads` if in a header."""
 
     table: int = 0
     row: int = 0
@@ -38,7 +38,7 @@ class Cell(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One line; `left`, `right`, `top` and `bottom` in points from the lower left corner, `size` of its font.
+    """One line, its box in points from the lower left corner, and its font `size`.
 
     `linked` is its text with the signs of links in it, "" where it has none. `cell` is that of a table, where tags tell it.
     """
@@ -64,7 +64,7 @@ class Area(NamedTuple):
 
 
 def page_lines(pdf: Any, number: int, builder: DocumentBuilder, left: Iterator[int]) -> list[Line]:
-    """Return the lines of page `number` (from 0) in the order of the file, which is the reading order of columns."""
+    """Return the lines of page `number` (from 0), in the reading order of the file."""
     page = pdf[number]
     try:
         text_page = page.get_textpage()
@@ -81,7 +81,7 @@ def page_lines(pdf: Any, number: int, builder: DocumentBuilder, left: Iterator[i
 
 
 def _linked_areas(pdf: Any, page: Any, builder: DocumentBuilder, left: Iterator[int]) -> Iterator[Area]:
-    """Yield where the links of a page that lead to the web stand, which `builder` is to keep; `left` links at most."""
+    """Yield the areas of a page's web links, kept by `builder`, at most `left` links."""
     from pypdfium2 import raw  # noqa: PLC0415 - heavy
 
     place, link, box, address = c_int(), raw.FPDF_LINK(), raw.FS_RECTF(), create_string_buffer(_LONGEST_ADDRESS)
@@ -96,7 +96,7 @@ def _linked_areas(pdf: Any, page: Any, builder: DocumentBuilder, left: Iterator[
 
 
 def _by_height(areas: Iterable[Area]) -> dict[int, list[Area]]:
-    """Return areas by each whole point of height that they cover, of each the first ones only."""
+    """Return areas by each whole point of height they cover, only the first of each."""
     rows: dict[int, list[Area]] = defaultdict(list)
     for area in areas:
         for height in range(int(area.bottom), int(area.top) + 1) if 0 < area.top - area.bottom < _TALLEST else ():
@@ -122,7 +122,7 @@ def _lines(text_page: Any, areas: Mapping[int, Sequence[Area]], cells: Mapping[i
 def _by_cell(
     text_page: Any, start: int, end: int, text: str, cells: Mapping[int, Cell]
 ) -> Iterator[tuple[int, str, Cell | None]]:
-    """Yield the parts of a line of PDFium that stand in one cell or in none, each with its place."""
+    """Yield the parts of a line that stand in one cell or none, each with its place."""
     from pypdfium2 import raw  # noqa: PLC0415 - heavy
 
     def cell_at(place: int) -> Cell | None:
@@ -136,7 +136,7 @@ def _by_cell(
 
 
 def _with_raised_digits(text_page: Any, start: int, content: str) -> str:
-    """Return a line whose digits that are smaller and stand higher than a letter beside them are raised ones: 1998¹."""
+    """Return a line with smaller, higher digits as raised ones, such as 1998¹."""
     letters = [number for number, char in enumerate(content) if char.isalpha()]
     raised = list(content)
     for run in _DIGITS.finditer(content) if letters else ():
@@ -153,7 +153,10 @@ def _with_raised_digits(text_page: Any, start: int, content: str) -> str:
 
 
 def _with_signs(text_page: Any, start: int, content: str, areas: Mapping[int, Sequence[Area]]) -> str:
-    """Return a line with the signs of links around the letters whose middle stands in their areas, "" without any."""
+    """Return a line with link signs around the letters in link areas; "" without any.
+
+    The middle of a letter decides.
+    """
 
     def sign_at(index: int) -> str:
         try:
@@ -195,7 +198,9 @@ def readable(text: str) -> str:
 
 
 def _with_notes(lines: list[Line]) -> list[Line]:
-    """Raise the numbers that begin the notes at the foot of a page: "1 Maier, p. 3" below a text that has "in Graz¹".
+    """Raise the numbers that begin footnotes, to match the marks in the text.
+
+    Such is "1 Maier, p. 3" below a text that has "in Graz¹".
 
     The last note is that of the last mark; those above it are counted down, and the first stands apart from the text or is smaller.
     """
@@ -218,7 +223,9 @@ def _with_notes(lines: list[Line]) -> list[Line]:
 
 
 def _table_cells(page: Any) -> dict[int, Cell]:
-    """Return the cells of a page by the ids of their marked content (ISO 32000-1, 14.8.4); {} where no tags tell them.
+    """Return a page's table cells by marked-content id; {} where no tags tell them.
+
+    See ISO 32000-1, 14.8.4.
 
     What has one column, or a heading or a table in a cell, is a layout and no table.
     """

@@ -1,4 +1,7 @@
-"""reStructuredText to blocks: sections, lists, literal blocks, tables and admonitions; roles and markup removed."""
+"""reStructuredText to blocks: sections, lists, code, tables and admonitions.
+
+Roles and markup are removed.
+"""
 
 import re
 from functools import cache
@@ -39,7 +42,9 @@ _ITEMS = frozenset("list_item definition_list_item field option_list_item".split
 
 
 def write_rst(text: str, builder: DocumentBuilder) -> None:
-    """Write the blocks of reStructuredText (https://docutils.sourceforge.io/rst.html), read by docutils.
+    """Write the blocks of reStructuredText, read by docutils.
+
+    See https://docutils.sourceforge.io/rst.html.
 
     Directives and roles of Sphinx become what they are about. No file is included, nothing is fetched.
     """
@@ -69,7 +74,7 @@ def _nodes() -> Any:
 
 
 def _role(_name: str, raw: str, text: str, *_: Any, **__: Any) -> tuple[list[Any], list[Any]]:
-    """Return what a role of any name shows: its own title, or its target (`~a.b` shows `b`)."""
+    """Return what a role of any name shows: its title or target (`~a.b` shows `b`)."""
     if titled := _TITLED_TARGET.fullmatch(text):
         shown = titled[1]
     else:
@@ -78,7 +83,10 @@ def _role(_name: str, raw: str, text: str, *_: Any, **__: Any) -> tuple[list[Any
 
 
 class _Directive:
-    """A directive of any name, as docutils calls it; the first line below which nothing is known is its argument."""
+    """A directive of any name, as docutils calls it.
+
+    The first line below which nothing is known is its argument.
+    """
 
     required_arguments = optional_arguments = 0
     has_content, option_spec = True, None
@@ -121,7 +129,7 @@ class _Directive:
 
 
 def _write(node: Any, builder: DocumentBuilder, *, level: int, depth: int) -> None:
-    """Write the blocks below a node; `level` is that of the section around it, `depth` that of the list."""
+    """Write the blocks below a node; `level` is the section's, `depth` the list's."""
     for child in node.children:
         kind = child.tagname
         if kind in _UNSEEN:
@@ -144,7 +152,7 @@ def _write(node: Any, builder: DocumentBuilder, *, level: int, depth: int) -> No
 
 
 def _write_item(item: Any, builder: DocumentBuilder, *, level: int, depth: int) -> None:
-    """Write an item of a list; a term, a field or an option stands before its first paragraph."""
+    """Write a list item, its term, field or option before its first paragraph."""
     *named, body = [item] if item.tagname == "list_item" else item.children
     lead = ", ".join(_words(name).rstrip(":") for name in named)
     said = _words(body.pop(0)) if _begins_with_words(body) else ""
@@ -160,7 +168,7 @@ def _begins_with_words(node: Any) -> bool:
 
 
 def _words(node: Any) -> str:
-    """Return the text of a node, without the marks of notes; paragraphs of one cell are set apart by a blank."""
+    """Return a node's text without note marks; part paragraphs of a cell by a blank."""
     if node.tagname == "#text":
         return node.astext()
     if node.tagname == "substitution_reference":

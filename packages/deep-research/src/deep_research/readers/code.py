@@ -32,7 +32,7 @@ class CodeReader:
     media_types = ("text/x-source",)
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the lines. Raises Unreadable when they are no text, or made for machines alone."""
+        """Return the lines; raise Unreadable if they are no text, or for machines only."""
         text, builder = clean(decode(data)), DocumentBuilder()
         if len(text) > _LONGEST * (text.count("\n") + 1):
             raise Unreadable("code that a program wrote for programs: its lines have no end")
@@ -51,14 +51,17 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 class NotebookReader:
-    """Reads Jupyter notebooks (nbformat 3 and 4): texts, code, and what the code has printed."""
+    """A reader of Jupyter notebooks (nbformat 3 and 4): texts, code and output."""
 
     name = "notebook"
     suffixes = (".ipynb",)
     media_types = ("application/x-ipynb+json",)
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the cells in order. Raises Unreadable when it is no notebook; pictures are warned of."""
+        """Return the cells in order; raise Unreadable if it is no notebook.
+
+        Pictures are warned of.
+        """
         try:
             book = json.loads(decode(data))
             cells = list(book["cells"] if "cells" in book else book["worksheets"][0]["cells"])

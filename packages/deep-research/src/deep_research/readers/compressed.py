@@ -1,6 +1,4 @@
-"""Compressed files: what is inside gzip goes to the reader of its own format; ZIP containers (office files, EPUB) are
-opened with limits.
-"""
+"""Unpack gzip files for the reader of their format, and open ZIPs with limits."""
 
 import io
 import zipfile
@@ -15,7 +13,7 @@ MAX_BYTES = 200_000_000
 
 
 def open_zip(data: bytes, *, what: str) -> zipfile.ZipFile:
-    """Return the opened container. Raises Unreadable when it is broken, encrypted or unpacks to too much."""
+    """Open a container; raise Unreadable if broken, encrypted or too large unpacked."""
     try:
         container = zipfile.ZipFile(io.BytesIO(data))
         parts = container.infolist()
@@ -36,7 +34,7 @@ class GzipReader:
     media_types = ("application/gzip", "application/x-gzip")
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the document inside. Raises Unreadable when it is broken, too large or of no known format."""
+        """Return the document inside; raise Unreadable if broken, too large or unknown."""
         inside = unpack(data)
         inner = name[:-3] if name.lower().endswith(".gz") else name
         if inside[:2] == b"\x1f\x8b":
@@ -48,7 +46,7 @@ class GzipReader:
 
 
 def unpack(data: bytes, *, limit: int = MAX_BYTES) -> bytes:
-    """Return the unpacked bytes of all gzip members. Raises Unreadable when broken or larger than `limit`."""
+    """Unpack all gzip members; raise Unreadable if broken or larger than `limit`."""
     pieces: list[bytes] = []
     size = 0
     while data.startswith(b"\x1f\x8b"):  # behind the last member zeros are ignored, as gzip does

@@ -1,5 +1,7 @@
-"""Data files: CSV and TSV, JSON Lines and JSON. A small table is written as one, a large one as a line per row that names
-its columns; JSON has a heading for each record.
+"""Data files: CSV, TSV, JSON Lines and JSON, written as tables, rows or records.
+
+A small table is written as one, a large one as a line per row that names its columns; JSON has a heading for each
+record.
 """
 
 import csv
@@ -55,7 +57,10 @@ def write_sheet(name: str, rows: Iterator[Sequence[str]], builder: DocumentBuild
 
 
 def _header(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The column names, or nothing where the first row is data: it has numbers, holes or names twice."""
+    """Return the column names, or none where the first row is data.
+
+    A row of data has numbers, holes or a name twice.
+    """
     names = [fold(cell) for row in rows[:1] for cell in row]
     while names and not names[-1]:
         names.pop()
@@ -84,14 +89,14 @@ def _named_line(row: Sequence[str], header: Sequence[str]) -> str:
 
 
 class TableReader:
-    """Reads delimited text; the delimiter is the one that cuts the lines into equally many cells."""
+    """A reader of delimited text; the delimiter gives lines equal numbers of cells."""
 
     name = "table"
     suffixes = (".csv", ".tsv", ".tab")
     media_types = ("text/csv", "text/tab-separated-values")
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the rows, each of a large table with its column names. Raises Unreadable when it is no text."""
+        """Return the rows, large tables' with column names; raise Unreadable if no text."""
         text = clean(decode(data))
         csv.field_size_limit(_MAX_FIELD)
         builder = DocumentBuilder()
@@ -116,14 +121,14 @@ def _delimiter(text: str, name: str) -> str:
 
 
 class JsonReader:
-    """Reads records: their title as a heading, long texts as paragraphs, other fields as `- field: value`."""
+    """A reader of JSON records: title as heading, long texts, other fields as items."""
 
     name = "jsonl"
     suffixes = (".jsonl", ".ndjson", ".json")
     media_types = ("application/x-ndjson", "application/jsonl", "application/json")
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the records as text. Raises Unreadable when it is no JSON; broken lines are warned of."""
+        """Return records as text; raise Unreadable if no JSON; warn of broken lines."""
         builder = DocumentBuilder()
         for number, record in enumerate(_records(decode(data), builder), start=1):
             if number > MAX_RECORDS:
@@ -134,7 +139,7 @@ class JsonReader:
 
 
 def _records(text: str, builder: DocumentBuilder) -> Iterator[Any]:
-    """Yield the elements of a JSON list, the one JSON value, or the values of the lines."""
+    """Yield the elements of a JSON list, the single value, or the values of lines."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -208,7 +213,7 @@ def _title_field(record: dict[str, Any]) -> str | None:
 
 
 def _fields(value: Any, name: str, depth: int) -> Iterator[tuple[str, str]]:
-    """Yield the leaves of a record with dotted names; a list of short texts is one leaf, of long ones one text."""
+    """Yield a record's leaves with dotted names; join the texts of a list into one."""
     if isinstance(value, dict) and depth < _MAX_DEPTH:
         for key, inner in value.items():
             yield from _fields(inner, f"{name}.{key}" if name else str(key), depth + 1)

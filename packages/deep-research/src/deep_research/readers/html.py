@@ -1,5 +1,6 @@
-"""HTML and XHTML: documentation pages and web pages, main text only; title, date and authors from the head. Electronic
-books (EPUB): their chapters in reading order.
+"""HTML and XHTML pages and EPUB books to their main text and metadata.
+
+Title, date and authors of a page come from its head; the chapters of a book are in reading order.
 """
 
 import json
@@ -32,7 +33,10 @@ _CONTAINER = "META-INF/container.xml"
 
 
 def metadata(root: Element) -> tuple[str, str | None, tuple[str, ...], str]:
-    """Return title, date (YYYY, YYYY-MM or YYYY-MM-DD), authors and description that the head of a page gives it."""
+    """Return title, date, authors and description from the head of a page.
+
+    The date is YYYY, YYYY-MM or YYYY-MM-DD.
+    """
     found: dict[str, list[str]] = {}
     for meta in root.iter("meta"):
         name = (meta.get("property") or meta.get("name") or meta.get("itemprop") or "").lower()
@@ -72,7 +76,7 @@ def _authors(found: dict[str, list[str]], linked: list[dict[str, Any]]) -> tuple
 
 
 def _json_ld(root: Element) -> Iterator[dict[str, Any]]:
-    """Yield the objects of the page's JSON-LD (https://schema.org), graphs and lists opened one level."""
+    """Yield the objects of a page's JSON-LD; graphs and lists are opened one level."""
     for script in root.iter("script"):
         if (script.get("type") or "").lower() != "application/ld+json":
             continue
@@ -88,14 +92,14 @@ def _json_ld(root: Element) -> Iterator[dict[str, Any]]:
 
 
 class HtmlReader:
-    """Reads HTML: the main text with headings, lists, tables and code; no navigation, nothing hidden."""
+    """A reader of HTML: main text, headings, lists, tables and code, nothing hidden."""
 
     name = "html"
     suffixes = (".html", ".htm", ".xhtml", ".shtml")
     media_types = ("text/html", "application/xhtml+xml")
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the main text of a page, or all its visible text where no main text stands out.
+        """Return a page's main text, or all its visible text where none stands out.
 
         Raises Unreadable when `data` is no text. A page without any text gives an empty document.
         """
@@ -115,7 +119,7 @@ class HtmlReader:
 
 
 def _blocks(root: tree.Element, title: str, *, furniture: bool = True) -> DocumentBuilder:
-    """Return the blocks of the main text; where no `furniture` is to be dropped, those of all that is seen."""
+    """Return the blocks of the main text, or of all visible text without `furniture`."""
     tree.prune(root, furniture=furniture)
     builder = DocumentBuilder()
     main = tree.main_element(root) if furniture else next(root.iter("body"), root)
@@ -125,7 +129,7 @@ def _blocks(root: tree.Element, title: str, *, furniture: bool = True) -> Docume
 
 
 def _promote_title(main: tree.Element, title: str) -> None:
-    """A page without `h1` whose first heading is its title (DocBook) has that heading above all others."""
+    """Make a page's first heading an `h1` if it is its title and no `h1` exists."""
     first = next(main.iter("h1", "h2", "h3", "h4"), None)
     if first is None or first.tag == "h1" or next(main.iter("h1"), None) is not None:
         return
@@ -135,7 +139,9 @@ def _promote_title(main: tree.Element, title: str) -> None:
 
 
 def _title(document: Document, named: str, title: str, stated: str) -> str:
-    """The top heading when the page's title repeats it (`named`: without the site's name), else what the head says.
+    """Return the top heading if the page's title repeats it, else the head's title.
+
+    `named` is the page's title without the site's name.
 
     Of several top headings none names the page: the others would seem to stand below it.
     """

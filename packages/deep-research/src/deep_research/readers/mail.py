@@ -1,4 +1,7 @@
-"""Mail: a message (EML), or an archive of them (MBOX, RFC 4155). Each message and each file attached to it is a document."""
+"""Mail: a message (EML) or an archive of messages (MBOX, RFC 4155).
+
+Each message and each file attached to it is a document.
+"""
 
 import re
 from collections.abc import Iterator
@@ -22,14 +25,14 @@ _FULL = f"only the first {MOST_PARTS} messages and attached files were read"
 
 
 class MailReader:
-    """Reads messages: who, when, the text, then what is attached, by the reader of its format."""
+    """A reader of messages: who, when, the text, then attachments by their readers."""
 
     name = "mail"
     suffixes = (".eml", ".mbox", ".mbx")
     media_types = ("message/rfc822", "application/mbox")
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return all messages; each begins a part. What is attached and cannot be read is warned of."""
+        """Return all messages, each as a part; warn of unreadable attachments."""
         builder = DocumentBuilder()
         for raw in _messages(data):
             if builder.is_full:

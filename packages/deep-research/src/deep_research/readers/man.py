@@ -40,14 +40,14 @@ _AROUND: Mapping[str, str] = dict(
 
 
 class ManReader:
-    """Reads manual pages; definitions and conditions of roff are left out, but for what is shown on a terminal."""
+    """A reader of manual pages, without roff's definitions and conditions."""
 
     name = "man"
     suffixes = (".man", ".mdoc", ".roff", ".troff")
     media_types = ("text/troff",)
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the text. Raises Unreadable when `data` is no text, or a page that only leads to another."""
+        """Return the text; raise Unreadable for no text, or a page leading to another."""
         page = _Page()
         for line in _shown_lines(clean(decode(data))):
             page.add(line)
@@ -59,7 +59,7 @@ class ManReader:
 
 
 class _Page:
-    """Joins lines to what they are: a heading, an item with its term, code, a paragraph."""
+    """A builder of blocks from lines: headings, items with terms, code, paragraphs."""
 
     def __init__(self) -> None:
         self.builder = DocumentBuilder()
@@ -137,7 +137,7 @@ class _Page:
 
 
 def _shown_lines(text: str) -> Iterator[str]:
-    """Yield the lines that are shown on a terminal, each joined with those that go on with it."""
+    """Yield the lines shown on a terminal, each joined with its continuations."""
     text = re.sub(r"(?<!\\)\\\n", "", re.sub(r"\\\{\\?[ \t]*\n", r"\\{\n", text))
     depth, is_defined = 0, False
     for line in _COMMENT.sub("", text).split("\n"):
@@ -162,7 +162,7 @@ def _words_of(text: str) -> list[str]:
 
 
 def _spoken(words: Sequence[str], name: str) -> str:
-    """Return a line of mdoc as it is shown; its words are names of macros, and what these are about."""
+    """Return a line of mdoc as shown, from its macro names and their arguments."""
     said, ends, macro = list[str](), list[str](), ""
     for place, word in enumerate(words):
         if word == "Nd" and not place:

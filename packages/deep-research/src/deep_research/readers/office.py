@@ -1,5 +1,6 @@
-"""Office files: Word documents (DOCX), presentations (PPTX; slides are pages) and spreadsheets (XLSX; a heading and a
-table for each sheet).
+"""Office files: Word (DOCX), PowerPoint (PPTX) and Excel (XLSX).
+
+Slides are pages; each sheet has a heading and a table.
 """
 
 import io
@@ -68,7 +69,7 @@ _FORMAT = re.compile(r"([#0?][#0?.,]*)|\"([^\"]*)\"|\\(.)|\[\$([^\[\]-]*+)[^\[\]
 
 @contextmanager
 def _opened(data: bytes, what: str) -> Iterator[io.BytesIO]:
-    """Give the file to a library that reads `what`. Raises Unreadable when it is broken, encrypted or too large."""
+    """Open a file for a library reading `what`; raise Unreadable if that fails."""
     open_zip(data, what=what).close()
     try:
         yield _mended(data)
@@ -77,9 +78,11 @@ def _opened(data: bytes, what: str) -> Iterator[io.BytesIO]:
 
 
 def _mended(data: bytes) -> io.BytesIO:
-    """Return a container as the libraries take it: without relations to parts that it lacks (`../NULL`), which office
-    programs pass over; with macros, a template and Strict Open XML (ISO/IEC 29500) under the names of a plain document; and of
-    the styles of a workbook, in which one odd value stops a library, with the formats of numbers alone.
+    """Return a container mended for the libraries that read it.
+
+    It is without relations to parts that it lacks (`../NULL`), which office programs pass over; with macros, a
+    template and Strict Open XML (ISO/IEC 29500) under the names of a plain document; and of the styles of a
+    workbook, in which one odd value stops a library, with the formats of numbers alone.
     """
     etree: Any = import_module("lxml.etree")
     parser = etree.XMLParser(resolve_entities=False, recover=True)
@@ -106,7 +109,7 @@ def _mended(data: bytes) -> io.BytesIO:
 
 
 def _drop_dangling(name: str, parts: set[str], relations: Any) -> bool:
-    """Take relations to parts that are not there out of the part `name`; return whether there were any."""
+    """Remove relations to missing parts from part `name`; return whether any were."""
     folder = posixpath.dirname(posixpath.dirname(f"/{name}"))
     dangling = [
         each
@@ -131,14 +134,14 @@ def _keep_formats(styles: Any) -> bool:
 
 
 class DocxReader:
-    """Reads DOCX with its changes accepted; notes, text boxes and nested tables follow the block that they stand in."""
+    """A reader of DOCX with changes accepted; notes and boxes follow their block."""
 
     name = "docx"
     suffixes = (".docx", ".docm", ".dotx")
     media_types = (_DOCX,)
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the body of the document. Raises Unreadable when it is broken or encrypted."""
+        """Return the body of the document; raise Unreadable if broken or encrypted."""
         import docx  # noqa: PLC0415 - heavy
         from docx.enum.style import WD_STYLE_TYPE  # noqa: PLC0415 - heavy
         from docx.oxml import parse_xml as parse_part  # noqa: PLC0415 - heavy
@@ -168,14 +171,14 @@ class DocxReader:
 
 
 def _about(file: Any) -> dict[str, Any]:
-    """Return title and authors of a file. When it was made or saved is no date of what it says."""
+    """Return title and authors of a file; its own dates do not date its content."""
     about = file.core_properties
     title = "" if about.title == "PowerPoint Presentation" else about.title or ""
     return {"title": title, "authors": (about.author or "").split(";")}
 
 
 def _children(parent: Any) -> Iterator[Any]:
-    """Yield the paragraphs, tables, rows or cells of an element, those in content controls and insertions too."""
+    """Yield child paragraphs, tables, rows or cells, also in controls and insertions."""
     for child in parent.iterchildren("*"):
         if _name(child) in _BLOCKS:
             yield child
@@ -188,7 +191,7 @@ def _name(element: Any) -> str:
 
 
 def _is_unseen(element: Any) -> bool:
-    """Whether an element is deleted, said twice, a table of contents or a hint of what to fill in."""
+    """Return whether an element is deleted, repeated, contents or a placeholder."""
     if _name(element) != "sdt":
         return _name(element) in _UNSEEN
     about = element.iterfind("{*}sdtPr//*")
@@ -196,7 +199,10 @@ def _is_unseen(element: Any) -> bool:
 
 
 def _words(element: Any, beside: list[Any]) -> str:
-    """Return the words of a paragraph or cell; its text boxes, tables and references to notes go into `beside`."""
+    """Return the words of a paragraph or cell; add other content to `beside`.
+
+    Such are its text boxes, tables and references to notes.
+    """
     pieces: list[str] = []
     for child in element.iterchildren("*"):
         name = _name(child)
@@ -212,7 +218,7 @@ def _words(element: Any, beside: list[Any]) -> str:
 def _write_blocks(
     blocks: Iterable[Any], style_named: Callable[[str | None], str], notes: dict[Any, Any], builder: DocumentBuilder
 ) -> None:
-    """Write paragraphs and tables; each of `notes` (by reference and id) is written once, where it is referred to."""
+    """Write paragraphs and tables, and each of `notes` once, where it is referred to."""
     for block in blocks:
         beside: list[Any] = []
         if _name(block) == "tbl":
@@ -242,7 +248,7 @@ def _write_paragraph(paragraph: Any, style: str, text: str, builder: DocumentBui
 
 
 def _row_cells(row: Any, above: list[str], beside: list[Any]) -> list[str]:
-    """Return the texts of a row by column: one that spans columns stands in the first, one that spans rows in each.
+    """Return the texts of a row by column; repeat a cell that spans rows in each.
 
     The file may name any number of columns, so that a row is cut at the width that a table may have.
     """
@@ -265,7 +271,7 @@ class PptxReader:
     media_types = (_PPTX,)
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the text of all slides. Raises Unreadable when the file is broken or encrypted."""
+        """Return the text of all slides; raise Unreadable if broken or encrypted."""
         import pptx  # noqa: PLC0415 - heavy
 
         with _opened(data, "PPTX") as stream:
@@ -297,7 +303,10 @@ def _write_slide(slide: Any, number: int, builder: DocumentBuilder) -> None:
 
 
 def _write_chart(chart: Any, number: int, builder: DocumentBuilder) -> None:
-    """Write the stored values of a chart (ECMA-376, 21.2) of slide `number`, a table for series of the same labels."""
+    """Write a chart's stored values as tables, one for all series of the same labels.
+
+    See ECMA-376, 21.2; `number` is that of the slide.
+    """
     builder.paragraph(" ".join(each.text or "" for each in chart.iterfind("chart/title//*") if each.tag in ("t", "v")))
     tables: dict[tuple[tuple[str, str], ...], list[tuple[str, dict[str, str]]]] = {}
     for series in chart.iter("ser"):
@@ -314,7 +323,7 @@ def _write_chart(chart: Any, number: int, builder: DocumentBuilder) -> None:
 
 
 def _points(data: Any) -> dict[str, str]:
-    """Return the labels or values of a series by their place, as their format shows them."""
+    """Return a series' labels or values by place, as their format shows them."""
     from openpyxl.styles.numbers import is_date_format  # noqa: PLC0415 - heavy
     from openpyxl.utils.datetime import from_excel  # noqa: PLC0415 - heavy
 
@@ -379,7 +388,10 @@ class XlsxReader:
 
 
 def _warn_of_formulas(data: bytes, title: str, empty: set[tuple[int, int]], builder: DocumentBuilder) -> None:
-    """Tell how many of the `empty` cells (row, column) of a sheet are formulas: programs write them without values."""
+    """Warn how many of the `empty` cells (row, column) of a sheet hold formulas.
+
+    Programs write formulas without values.
+    """
     import openpyxl  # noqa: PLC0415 - heavy
 
     if not empty:
@@ -395,7 +407,10 @@ def _warn_of_formulas(data: bytes, title: str, empty: set[tuple[int, int]], buil
 
 
 def _merged(sheet: Any) -> dict[int, list[tuple[int, int]]]:
-    """Return by row the columns where a cell spans rows, with its last row; they are named at the end of the part."""
+    """Return cells that span rows: (column, last row) by their first row.
+
+    They are named at the end of the sheet's part.
+    """
     from openpyxl.utils import range_boundaries  # noqa: PLC0415 - heavy
 
     with sheet._get_source() as source:
@@ -409,7 +424,7 @@ def _merged(sheet: Any) -> dict[int, list[tuple[int, int]]]:
 
 
 def _rows(sheet: Any, builder: DocumentBuilder, without: set[tuple[int, int]]) -> Iterator[list[str]]:
-    """Yield the rows of a sheet; cells that are there and have no value go into `without`."""
+    """Yield the rows of a sheet; add stored cells without a value to `without`."""
     empty = 0
     merged, held = _merged(sheet), {}
     for number, row in enumerate(sheet.iter_rows(max_col=_MAX_COLUMNS), start=1):
@@ -433,7 +448,7 @@ def _rows(sheet: Any, builder: DocumentBuilder, without: set[tuple[int, int]]) -
 
 
 def _shown(value: Any, cell: Any) -> str:
-    """A value as a person would see it: 3 for 3.0, a date without a time of 0:00, what its format shows with a number."""
+    """Return a value as people see it: 3 for 3.0, no time of 0:00, number formats."""
     if value is None:
         return ""
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -448,7 +463,7 @@ def _shown(value: Any, cell: Any) -> str:
 
 
 def _formatted(value: float, number_format: str) -> str:
-    """Return a number with the words and signs of its format, and as many places; "" where it has none."""
+    """Return a number as its format shows it; "" for a format without words or signs."""
     before = after = digits = ""
     percents = 0
     for found in _FORMAT.finditer(number_format.partition(";")[0]):

@@ -1,4 +1,7 @@
-"""OpenDocument files: text (ODT), sheets (ODS; a heading and a table for each) and slides (ODP; slides are pages)."""
+"""OpenDocument files: text (ODT), sheets (ODS) and slides (ODP).
+
+Each sheet has a heading and a table; slides are pages.
+"""
 
 import zipfile
 import zlib
@@ -24,7 +27,7 @@ _MOST_ROWS = 1_000
 
 
 class OpenDocumentReader:
-    """Reads ODT, ODS and ODP: headings, lists, tables and notes in place; sheets as they are shown."""
+    """A reader of ODT, ODS and ODP: headings, lists, tables, notes; sheets as shown."""
 
     name = "opendocument"
     suffixes = (".odt", ".ott", ".ods", ".ots", ".odp", ".otp")
@@ -63,7 +66,7 @@ def _part(container: zipfile.ZipFile, path: str) -> bytes:
 
 
 def _write(element: Element, builder: DocumentBuilder, depth: int = -1) -> None:
-    """Write the blocks below an element; `depth` is that of the list around it, -1 outside of lists."""
+    """Write the blocks below an element; `depth` is its list's, -1 outside of lists."""
     pages = 0
     for child in element:
         tag = child.tag
@@ -88,7 +91,7 @@ def _write(element: Element, builder: DocumentBuilder, depth: int = -1) -> None:
 
 
 def _write_slide(page: Element, number: int, builder: DocumentBuilder) -> None:
-    """Write the shapes of a slide below its title; one without a title is called by its number."""
+    """Write a slide's shapes below its title, or its number if it has none."""
     titles = [frame for frame in page.iter("frame") if _attribute(frame, "class") == "title"]
     builder.heading(2, " ".join(fold(text_of(frame)) for frame in titles) or f"Slide {number}")
     for frame in titles:
@@ -120,7 +123,7 @@ def _count(element: Element, name: str) -> int:
 
 
 def _line(element: Element) -> str:
-    """Return the text of a paragraph with its blanks and breaks, without what stands beside it."""
+    """Return a paragraph's text with its blanks and breaks, without notes beside it."""
     pieces = [element.text or ""]
     for child in element:
         if child.tag in _BREAKS:

@@ -17,7 +17,7 @@ _UNSEEN = re.compile(r"^\s*(?:#(?:\s|\+|$)|:[\w+-]+:)")
 
 
 class OrgReader:
-    """Reads Org: headings, lists, tables and blocks; drawers and comments are left out."""
+    """A reader of Org: headings, lists, tables, blocks; no drawers or comments."""
 
     name = "org"
     suffixes = (".org",)
@@ -57,7 +57,7 @@ def _write(text: str, builder: DocumentBuilder) -> None:
 
 
 class _Blocks:
-    """Joins lines to what they are: a heading, an item with the lines that go on with it, rows, a paragraph."""
+    """A builder of blocks from lines: headings, items, rows and paragraphs."""
 
     def __init__(self, builder: DocumentBuilder) -> None:
         self._builder = builder

@@ -1,4 +1,4 @@
-"""PDF: text by page, lines joined into paragraphs, running headers and footers dropped."""
+"""PDF to text by page: lines joined to paragraphs, running headers dropped."""
 
 import re
 import threading
@@ -29,8 +29,10 @@ _MAX_HEADING_CHARS = 160
 
 
 def _write_lines(lines: list[Line], body_size: float, builder: DocumentBuilder) -> None:
-    """Join lines into paragraphs, items and headings. `body_size` is the font size of the running text; with 0 no line
-    is taken for a heading."""
+    """Join lines into paragraphs, items and headings.
+
+    `body_size` is the font size of the running text; with 0 no line is taken for a heading.
+    """
     lines = _with_bullets(lines)
     widths = sorted(line.right - line.left for line in lines if line.cell is None)
     right = widths[int(len(widths) * 0.8)] if widths else 0.0  # most lines of running text reach it
@@ -111,7 +113,10 @@ def _write_block(lines: list[Line], body_size: float, builder: DocumentBuilder) 
 
 
 def _write_table(lines: Sequence[Line], builder: DocumentBuilder) -> None:
-    """Write a table by its cells; one that spans rows stands in each. Without a header it has that of the page before."""
+    """Write a table by its cells; repeat a cell that spans rows in each.
+
+    Without a header it has that of the page before.
+    """
     placed = [(line, line.cell) for line in lines if line.cell]
     cells: dict[int, dict[int, list[Line]]] = {cell.row: defaultdict(list) for _, cell in placed}
     for line, cell in placed:
@@ -122,7 +127,7 @@ def _write_table(lines: Sequence[Line], builder: DocumentBuilder) -> None:
 
 
 def _joined(lines: Sequence[Line]) -> str:
-    """Return the text of lines with the signs of its links, without the hyphens that the line breaks made."""
+    """Join the text of lines, with link signs, without hyphens from line breaks."""
     joined = ""
     for line in lines:
         text = (line.linked or line.text).strip()
@@ -171,7 +176,7 @@ class Entry(NamedTuple):
 
 
 class PdfReader:
-    """Reads PDF with PDFium. Scanned pages have no text; they are read as pictures, see `picture`."""
+    """A reader of PDF with PDFium; scanned pages are read as pictures, see `picture`."""
 
     name = "pdf"
     suffixes = (".pdf",)
@@ -186,7 +191,7 @@ class PdfReader:
 
 
 def read_pdf(data: bytes, name: str, see: Callable[[Any], list[Line]] | None = None) -> Document:
-    """Return the text of a PDF; `see` returns the lines of a page (of PDFium) that has no text. See `PdfReader.read`."""
+    """Return the text of a PDF; `see` returns the lines of a page without text."""
     with _PDFIUM:
         pdf = _open(data)
         try:
@@ -216,8 +221,11 @@ def read_pdf(data: bytes, name: str, see: Callable[[Any], list[Line]] | None = N
 
 
 def _is_title(stated: str, document: Document) -> bool:
-    """Return whether what the metadata state names the document: its words stand on the first page. Of others a single word
-    ("(anonymous)") is what a program fills in, and more count where no heading of that page names it."""
+    """Return whether the metadata's title names the document.
+
+    Its words stand on the first page; else a single word ("(anonymous)") is what a program fills in, and more
+    count where no heading of that page names the document.
+    """
     if not stated or _NO_TITLE.search(stated.lower()):
         return False
     end = document.pages[1].start if document.pages[1:] else len(document.text)
@@ -241,8 +249,7 @@ def _open(data: bytes) -> Any:
 
 
 def _outline(pdf: Any) -> dict[int, list[Entry]]:
-    """Return the entries of a PDF's outline by the page that they lead to, from 1; none of one that is broken or tells
-    next to nothing."""
+    """Return a PDF's outline entries by page, from 1; none if broken or too few."""
     found: dict[int, list[Entry]] = defaultdict(list)
     try:
         for mark in islice(pdf.get_toc(max_depth=6), _MAX_ENTRIES):
@@ -258,7 +265,7 @@ def _outline(pdf: Any) -> dict[int, list[Entry]]:
 
 
 def _sections(lines: list[Line], entries: Sequence[Entry]) -> Iterator[tuple[Entry | None, list[Line]]]:
-    """Yield the lines of a page by the entry of the outline above them, which is said as on the page."""
+    """Yield a page's lines by the outline entry above them, worded as on the page."""
     above, rest = None, lines
     for entry in entries:
         start, end = _place_of(entry, rest)
@@ -269,7 +276,7 @@ def _sections(lines: list[Line], entries: Sequence[Entry]) -> Iterator[tuple[Ent
 
 
 def _place_of(entry: Entry, lines: list[Line]) -> tuple[int, int]:
-    """Return where an entry stands among lines, on one or several; else where its height is, or at their beginning."""
+    """Return the span of an outline entry's lines; else an empty one at its height."""
     wanted = _letters(entry.title)
     usual = median([line.size for line in lines]) if lines else 0.0
     for end in range(1, len(lines) + 1):
@@ -294,7 +301,7 @@ def _letters(text: str) -> str:
 def write_pages(
     pages: list[list[Line]], builder: DocumentBuilder, outline: Mapping[int, Sequence[Entry]] = MappingProxyType({})
 ) -> None:
-    """Write the lines of pages as paragraphs, items and headings, without what runs over the pages.
+    """Write pages as paragraphs, items and headings, without running lines.
 
     Headings are those of `outline`, by page; without one they are guessed from the sizes of fonts.
     """
@@ -310,7 +317,9 @@ def write_pages(
 
 
 def _pattern(text: str, own: str) -> str:
-    """A line without the number `own` of its page: "Chapter 3 · 57" and "Chapter 3 · 58" are the same running line.
+    """Return a line without its page number `own`, so that running lines are alike.
+
+    "Chapter 3 · 57" and "Chapter 3 · 58" are the same running line.
 
     No other number makes lines alike: "Pressure: 7 bar" stands on one page only.
     """
@@ -340,7 +349,7 @@ def _edges(lines: list[Line]) -> list[Line]:
 
 
 def _printed_lines(pages: list[list[Line]]) -> set[str]:
-    """The lines that a browser prints around all pages: one that ends in 2/3, and one that begins with date and time."""
+    """Return lines a browser prints around all pages: "2/3" at the end, or a date."""
     edges = [[fold(line.text).lower() for line in _edges(lines)] for lines in pages]
     counted = {text for n, own in enumerate(edges, 1) for text in own if f" {text}".endswith(f" {n}/{len(pages)}")}
     if not all(counted.intersection(own) for own in edges):
@@ -349,8 +358,11 @@ def _printed_lines(pages: list[list[Line]]) -> set[str]:
 
 
 def _pages_before_the_first(pages: list[list[Line]]) -> int | None:
-    """Return how many pages stand before the one that is numbered 1, by the numbers that the outermost lines begin or end
-    with; None where most pages, or all but one, have none that goes with its place."""
+    """Return how many pages precede the one numbered 1, or None if not numbered.
+
+    The numbers are those that outermost lines begin or end with; None where most pages, or all but one, have none
+    that goes with their place.
+    """
     counts = Counter(
         number - int(printed)
         for number, lines in enumerate(pages, start=1)
@@ -361,8 +373,11 @@ def _pages_before_the_first(pages: list[list[Line]]) -> int | None:
 
 
 def _without_edges(lines: list[Line], running: set[str], own: str, *, is_numbered: bool) -> Iterator[Line]:
-    """Return the lines of a page without running ones: those of `running` near its edges, and an outermost one that is
-    `own`, the page's number, or in a file that is numbered begins or ends with it ("52 Chapter 6. Scripts")."""
+    """Yield the lines of a page without running headers, footers and page numbers.
+
+    Left out are lines of `running` near the edges, and an outermost one that is `own`, the page's number, or in a
+    numbered file begins or ends with it ("52 Chapter 6. Scripts").
+    """
     last = len(lines) - _EDGE_LINES
     contents = sum(_CONTENTS_LINE.search(line.text) is not None for line in lines) >= _CONTENTS
     for index, line in enumerate(lines):

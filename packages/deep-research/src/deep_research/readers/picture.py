@@ -1,4 +1,4 @@
-"""Pictures, and the pages of a PDF that are pictures: their text by OCR, where the extra `ocr` is installed.
+"""Text of pictures, and of PDF pages without text, by OCR (extra `ocr`).
 
 RapidOCR has its models (PP-OCRv6: scripts of Latin, Chinese and Japanese; no Korean) in the wheel: nothing is downloaded.
 """
@@ -31,7 +31,7 @@ _INSTALL = "a picture; pip install 'deep-research[ocr]' has its text read"
 
 
 class PictureReader:
-    """Reads PNG, JPEG and TIFF (each of its pages), and the pages of a PDF that have no text."""
+    """A reader of PNG, JPEG and TIFF (every page), and of PDF pages without text."""
 
     name = "picture"
     suffixes = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".svg")
@@ -42,7 +42,7 @@ class PictureReader:
         self._pages = pages
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the text that is seen. Raises Unreadable when the picture is broken, or nothing can look at it."""
+        """Return the visible text; raise Unreadable if it is broken or OCR is missing."""
         if name.lower().endswith(".svg"):
             raise Unreadable("a drawing, which is not read")
         if not registry.reads_pictures():
@@ -93,7 +93,7 @@ def _engine() -> Any:
 
 
 def _lines(image: Any) -> list[Line]:
-    """Return the lines that are seen, from the top; places and sizes in pixels, from the lower left corner."""
+    """Return the lines seen, from the top; in pixels from the lower left corner."""
     seen = _engine()(import_module("numpy").asarray(image)[:, :, ::-1])
     found = zip(seen.boxes.tolist(), seen.txts, seen.scores, strict=True) if seen.txts else ()
     boxes = [(box, text) for box, text, score in found if score >= _SURE]

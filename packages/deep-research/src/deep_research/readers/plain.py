@@ -1,6 +1,4 @@
-"""Text, Markdown and reStructuredText. The blocks of plain text are told apart here: wrapped lines are joined; lists,
-underlined headings and indented code are found.
-"""
+"""Text, Markdown and reStructuredText; blocks of plain text are told apart here."""
 
 import re
 from pathlib import PurePath
@@ -27,14 +25,14 @@ _CODE_INDENT = 4
 
 
 class PlainReader:
-    """Reads text, Markdown and reStructuredText, by suffix or, without one that tells, by their signs."""
+    """A reader of text, Markdown and reStructuredText, told by suffix or by signs."""
 
     name = "plain"
     suffixes = (".txt", ".text", *_MARKDOWN, *_RST)
     media_types = ("text/plain", "text/markdown", "text/x-rst")
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the text with wrapped lines joined. Raises Unreadable when `data` is no text."""
+        """Return the text with wrapped lines joined; raise Unreadable if it is no text."""
         text = clean(decode(data))
         builder = DocumentBuilder()
         kind = _kind(name, text)
@@ -74,7 +72,7 @@ def _kind(name: str, text: str) -> str:
 
 
 def write_text(text: str, builder: DocumentBuilder) -> None:
-    """Write the blocks of unmarked text. Blank lines part blocks; what they are is guessed from their lines."""
+    """Write unmarked text as blocks, split at blank lines; guess what each is."""
     lines = text.expandtabs(8).split("\n")
     margin = min((_indent(line) for line in lines if line.strip()), default=0)
     block: list[str] = []
@@ -137,8 +135,10 @@ def _write_items(block: list[str], builder: DocumentBuilder) -> None:
 
 
 def _paragraphs(block: list[str]) -> list[str]:
-    """Join wrapped lines; a block of short lines (an address, a verse) keeps its lines apart, unless most go on in the next:
-    it begins in lower case, or the script has no case."""
+    """Join wrapped lines to paragraphs; keep short lines (an address, a verse) apart.
+
+    They are joined where most go on in the next: it begins in lower case, or the script has no case.
+    """
     begins = [line.lstrip()[:1] for line in block[1:]]
     runs_on = sum(sign.islower() or bool(_CJK_CHAR.match(sign)) for sign in begins) * 2 >= len(begins)
     is_short = all(columns(line) < _LINE_OF_ITS_OWN for line in block)
@@ -146,7 +146,7 @@ def _paragraphs(block: list[str]) -> list[str]:
 
 
 def _is_prose(block: list[str]) -> bool:
-    """An indented paragraph (a changelog, a quotation) has words and sentence marks, code has other signs."""
+    """Return whether an indented block is prose, with words and sentence marks."""
     text = " ".join(line.strip() for line in block)
     letters = sum(char.isalpha() or char in " ,.'’" for char in text)
     return letters > 0.93 * len(text) and all(columns(line.strip()) > _LINE_OF_ITS_OWN for line in block[:-1])

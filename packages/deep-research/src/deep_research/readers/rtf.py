@@ -1,4 +1,4 @@
-"""Rich Text Format (RTF 1.9): paragraphs, headings by outline level, list items and tables; fields show their result."""
+"""Rich Text Format (RTF 1.9) to paragraphs, headings, list items and tables."""
 
 import re
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ _HEADING = re.compile(
 
 
 class RtfReader:
-    """Reads RTF as a person would see it; headers, footers, remarks and pictures are left out."""
+    """A reader of RTF as shown, without headers, footers, remarks and pictures."""
 
     name = "rtf"
     suffixes = (".rtf",)
@@ -52,7 +52,7 @@ class RtfReader:
 
 
 def _events(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the shown text as ("text", signs), and the control words with their numbers."""
+    """Yield the shown text as ("text", signs), and control words with their numbers."""
     own = re.search(r"\\ansicpg(\d{3,5})", text[:2000])
     fonts = {font: _CHARSETS.get(int(charset), "") for font, charset in _FONT.findall(text)}
     # What holds until a brace closes: whether it is shown (None: hidden or deleted text), how many signs stand for a

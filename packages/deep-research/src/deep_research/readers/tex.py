@@ -34,7 +34,7 @@ _ESCAPES = (
 
 
 class TexReader:
-    """Reads LaTeX between \\begin and \\end{document}; formulas stay as they are written, commands leave their text."""
+    """A reader of a LaTeX document's body; formulas stay, commands leave their text."""
 
     name = "tex"
     suffixes = (".tex", ".latex")

@@ -1,4 +1,4 @@
-"""A reasoner that thinks in a worker process, within limits of time and memory: no question or text holds the program up.
+"""A reasoner that thinks in a worker process, within limits of time and memory.
 
 The worker asks this process for what the library holds, whichever kind of library that is and whoever notes what it shows.
 """
@@ -39,7 +39,7 @@ class _BoundedReasoner:
         self.reads_conversation, self.unanswered = here.reads_conversation, here.unanswered
 
     def __getattr__(self, step: str) -> Callable[..., Any]:
-        """Return one step of thinking, a coroutine function. Raises AttributeError for what is none."""
+        """Return a thinking step as a coroutine function; raise AttributeError if none."""
         if step.startswith("_"):
             raise AttributeError(step)
         return partial(self._think, getattr(Reasoner, step), step)
@@ -78,7 +78,7 @@ def _returned(step: str) -> Any:
 
 
 def _rank(ranker: Ranker, loop: asyncio.AbstractEventLoop, question: str, texts: Sequence[str]) -> Ranking:
-    """Ask the ranker in the event loop that has its connections; called in another thread."""
+    """Ask the ranker in the event loop of its connections, from another thread."""
     return asyncio.run_coroutine_threadsafe(ranker.rank(question, texts), loop).result()
 
 
@@ -87,7 +87,10 @@ def _made(kind: Callable[..., Reasoner], ranker: Ranker | None) -> Reasoner:
 
 
 def think(kind: type[Reasoner], step: str, given: Mapping[str, Any], has_library: bool, ranker: str) -> Any:
-    """Do one step of thinking in this process, which is the worker; `ranker` is the name of the parent's, or ""."""
+    """Do one step of thinking in this process, the worker.
+
+    `ranker` is the name of the parent's, or "".
+    """
     reasoner = _made(kind, _AskedRanker(ranker) if ranker else None)
     about = {**given, "library": AskedLibrary()} if has_library else given
     return asyncio.run(getattr(reasoner, step)(**about))
@@ -109,7 +112,7 @@ def offered_of(library: Library) -> dict[str, Callable[..., Any]]:
 
 
 class AskedLibrary:
-    """Stands for the parent's library (`ports.Library`); what it showed by id is kept for the length of one step."""
+    """A stand-in for the parent's library (`ports.Library`), cached during one step."""
 
     def __init__(self) -> None:
         for name in ("source", "snapshot", "is_read", "passage", "passages"):

@@ -1,4 +1,4 @@
-"""The finished report: ids become numbers, a list of references, what was not found, and how it was checked.
+"""Finish a report: numbers for ids, references, gaps and how it was checked.
 
 The writer's words stay as they are. Code adds a quiet mark behind the citations of statements that are not confirmed,
 and what stands behind the text.
@@ -40,7 +40,7 @@ _MOST_GAPS = 24
 
 @dataclass(frozen=True)
 class Finished:
-    """All that a report is made of, written and verified. `text` cites passage ids; `original` is the question as asked.
+    """Parts of a verified report; `text` cites passage ids, `original` is as asked.
 
     `found_in` says where the answer of a follow-up was found, `diff` what was changed in a report that was handed in.
     """
@@ -66,7 +66,10 @@ _LIMITS = Limits(memory=1_000_000_000, cpu_seconds=30.0)
 
 
 class Circumstances(NamedTuple):
-    """What a report tells of its run: `is_model` how it was set up, `reasoner` and `ledger` what has reasoned and been paid."""
+    """What a report tells of its run: setup, reasoner and costs.
+
+    `is_model` is how it was set up, `reasoner` and `ledger` what has reasoned and been paid.
+    """
 
     run_id: str
     workflow: data.Workflow
@@ -84,7 +87,7 @@ class Circumstances(NamedTuple):
 
 
 async def assemble(ctx: RunContext, done: Finished) -> data.Report:
-    """Return the report; a long text is gone through with patterns in a worker, which asks for what the library holds.
+    """Assemble the report, a long text in a worker, which asks for library data.
 
     Raises WorkTooLarge for a text that takes too long.
     """
@@ -128,7 +131,7 @@ def assemble_in_worker(done: Finished, about: Circumstances) -> data.Report:
 
 
 def assemble_here(done: Finished, about: Circumstances, library: Library) -> data.Report:
-    """Return the report with its references, gaps and method note, and everything that can be looked up in it."""
+    """Assemble the report: references, gaps, method note, and all to be looked up."""
     language = done.question.language
     title, text, claims = _titled(done)
     is_written = about.reasoner.is_language_model and about.workflow != "verify"
@@ -191,8 +194,11 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
 
 
 def _insertions(text: str, claims: Sequence[data.Claim], doubted: Collection[str], library: Library) -> dict[int, str]:
-    """Return what is put into a text by its offsets: behind the last citation of doubted claims their mark, and a backslash
-    before signs that are no emphasis but stand so in what is cited."""
+    """Return insertions by text offset: marks of doubt, and escapes of literal signs.
+
+    A mark stands behind the last citation of a doubted claim, a backslash before signs that are no emphasis but
+    stand so in what is cited.
+    """
     inserted: dict[int, str] = {}
     ends = [citation.end for citation in citations(text)]
     for claim in claims:
@@ -225,8 +231,10 @@ def _titled(done: Finished) -> tuple[str, str, list[data.Claim]]:
 
 
 def _notices(about: Circumstances, done: Finished, language: str) -> str:
-    """Return what a reader must know before the text: what was assumed, that the bundled library was searched, that a
-    follow-up comes from the library, and that a model was set up and has answered nothing.
+    """Return what a reader must know before the text, such as assumptions.
+
+    It tells what was assumed, that the bundled library was searched, that a follow-up comes from the library, and
+    that a model was set up and has answered nothing.
 
     A writer says itself what of it still matters; see `_method_note`.
     """
@@ -248,7 +256,9 @@ def _notices(about: Circumstances, done: Finished, language: str) -> str:
 
 
 class _References:
-    """Numbers sources in the order in which `text` first cites them, and quotes what carries the first citation.
+    """Sources numbered in the order `text` first cites them, each with a quote.
+
+    The quote carries the first citation.
 
     Where nobody wrote, `asked` is the question, and the sentence of a source is quoted that has most of its words; of
     those that `shown` has, the text in which places are shown.
@@ -266,7 +276,7 @@ class _References:
             self.number_of(key)
 
     def number_of(self, key: str) -> int | None:
-        """Return the number of the source of a passage or source id; None where it does not exist."""
+        """Return the number of a passage's or source id's source; None if there is none."""
         source = key.partition("p")[0]
         exists = self._library.passage(key) if "p" in key else self._library.source(key)
         if exists is None:
@@ -287,7 +297,10 @@ class _References:
         return copy_fields(data.Reference, source, number=number, source=source.id, passages=passages, quote=quote)
 
     def _quote(self, source: str) -> str:
-        """Return the sentence of the source that shares most words with the statement that cites it first, or the question."""
+        """Return the source's sentence nearest to the first citing statement or question.
+
+        Nearness is shared words; where nobody wrote, it is to the question.
+        """
         said, first = self._first.get(source, ("", ""))
         keys = self._passages.get(source, ()) if self._asked else (first,)
         passages = [passage for key in keys if (passage := self._library.passage(key)) is not None]
@@ -328,7 +341,9 @@ class _References:
 
 
 def _quotable(text: str) -> Iterator[str]:
-    """Yield the sentences of a passage of more than one word, then the rows of its tables without their headers.
+    """Yield a passage's sentences of two words or more, then its table rows.
+
+    The headers of tables are left out.
 
     What begins with or within a bracket belongs to the sentence before it.
     """
@@ -348,7 +363,7 @@ def _changes(changes: data.Changes, language: str) -> list[str]:
 
 
 def _untold(gaps: Sequence[data.Gap]) -> list[data.Gap]:
-    """Return the gaps that a writer's text does not say; of a source whose searches failed more than once, the first.
+    """Return gaps that a writer's text leaves out, one per source of failed searches.
 
     Whoever tried to open a page was told that it failed, and went on without it.
     """
@@ -361,7 +376,7 @@ def _untold(gaps: Sequence[data.Gap]) -> list[data.Gap]:
 
 
 def _gaps(gaps: Sequence[data.Gap], language: str, *, with_heading: bool) -> list[str]:
-    """Return what could not be found or done, each once; where a writer's own text has a heading for it, under none."""
+    """Return what could not be found or done, each once, under a heading or none."""
     if not gaps:
         return []
     told = ((name_subject(gap, language), explain(gap, language)) for gap in gaps)
@@ -392,7 +407,7 @@ def _checked(about: Circumstances, done: Finished, counted: VerdictCounts, *, ju
 
 
 def _method_note(about: Circumstances, done: Finished, checked: Sequence[str], days: Sequence[str]) -> str:
-    """Return in four lines how the report was checked, what was not confirmed, what was searched, and when."""
+    """Return the method note: checks, what was not confirmed, searches and dates."""
     reasoner, language, lines = about.reasoner, done.question.language, list(checked)
     if done.decision.assumptions and reasoner.is_language_model:
         assumed = join_list(done.decision.assumptions, language)

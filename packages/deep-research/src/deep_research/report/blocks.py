@@ -1,4 +1,4 @@
-"""What a report is laid out from: its Markdown as blocks, whose texts know their statements and their citations."""
+"""The blocks of a report's layout; their texts know statements and citations."""
 
 import re
 import unicodedata
@@ -17,7 +17,7 @@ DOUBT_SIGN = "°"
 
 @dataclass(frozen=True)
 class Text:
-    """A stretch of text of one look; `is_own`: it belongs to a statement of the author's own."""
+    """A stretch of text of one look; `is_own` if in a statement of the author's own."""
 
     text: str
     bold: bool = False
@@ -36,7 +36,7 @@ class Cite:
 
 @dataclass(frozen=True)
 class Doubt:
-    """The mark behind a statement that is not confirmed: its verdict, and `told`, both in words for a reader."""
+    """The mark behind a statement not confirmed: its verdict, and `told` in words."""
 
     verdict: VerdictKind
     told: str
@@ -104,7 +104,7 @@ class Quote:
 
 @dataclass(frozen=True)
 class Bar:
-    """A row of a chart: what is measured, the number as it is shown with its citations, and its share of the largest."""
+    """A row of a chart: label, shown number with citations, share of the largest."""
 
     label: str
     value: tuple[Inline, ...]
@@ -126,7 +126,7 @@ Block = Heading | Paragraph | Items | Table | Code | Quote | Chart
 
 @dataclass(frozen=True)
 class Count:
-    """How many statements of the report have a verdict, and its name in the report's language."""
+    """The number of statements with a verdict, and its name in the report's language."""
 
     verdict: VerdictKind
     number: int
@@ -135,7 +135,7 @@ class Count:
 
 @dataclass
 class Document:
-    """A report to be laid out: `references` are the blocks of each entry of the source list by its number.
+    """A report to be laid out; `references` are the source list's blocks by number.
 
     `made` says when and by which run it was made, `counts` how many statements have which verdict, `cited` how many
     sources are cited.
@@ -167,7 +167,7 @@ def _cited(part: Inline) -> str:
 
 
 def block_text(block: Block) -> str:
-    """Return the text of a block with its citations as `[n]`; of code nothing, which is the same in every language."""
+    """Return a block's text with citations as `[n]`; nothing of code."""
     if isinstance(block, Heading | Paragraph):
         return cited_text(block.content)
     if isinstance(block, Items | Quote):
@@ -179,12 +179,12 @@ def block_text(block: Block) -> str:
 
 
 def is_right_to_left(text: str) -> bool:
-    """Return whether the first letter of a text that has a direction is one of Arabic, Hebrew and their like."""
+    """Return whether a text is right-to-left, by its first letter with a direction."""
     return next((k != "L" for k in map(unicodedata.bidirectional, text) if k in ("L", "R", "AL")), False)
 
 
 def text_width(text: str) -> int:
-    """Return how many letters of the usual width a text is wide: Chinese and its like take two."""
+    """Return a text's width in letters; East Asian wide characters count two."""
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
 
 
@@ -222,7 +222,7 @@ def _word_width(text: str) -> int:
 
 
 def break_words(text: str, room: int) -> str:
-    """Return a text whose words that are wider than `room` letters may be broken: behind their joints, else anywhere."""
+    """Return a text whose words wider than `room` letters may break, best at joints."""
 
     def break_word(word: re.Match[str]) -> str:
         pieces = _JOINTS.split(word[0])
@@ -233,7 +233,10 @@ def break_words(text: str, room: int) -> str:
 
 
 def quote_passage(text: str, most: int) -> str:
-    """Return at most so many characters of a passage in one line, without its headings, fences and rules of tables."""
+    """Return at most `most` characters of a passage on one line, without markup.
+
+    Headings, fences and rules of tables are left out.
+    """
     lines = (line for line in text.splitlines() if not line.startswith(("#", "```")) and line.strip(" |:-"))
     line = " ".join(" ".join(line.strip(" |").replace(" | ", " · ") for line in lines).split())
     if len(line) <= most:

@@ -1,4 +1,4 @@
-"""How many statements of a report have which verdict: counted here for its method note, the page and every export."""
+"""The numbers of statements by verdict, for method note, page and every export."""
 
 from collections import Counter
 
@@ -7,7 +7,7 @@ from deep_research.data.noun import Noun
 
 
 class VerdictCounts(Noun):
-    """All statements, and how many of them have each verdict; `own` cite nothing and are the author's."""
+    """The number of statements, in all and by verdict; `own` are uncited ones."""
 
     total: int = 0
     supported: int = 0

@@ -1,4 +1,4 @@
-"""A report's Markdown as blocks, each citation with the passages that it means: what every exporter with a layout draws from."""
+"""Parse a report's Markdown to blocks with cited passages, for all exporters."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -57,7 +57,7 @@ _LATEX = re.compile(r"[\\^_{]")
 
 
 def _keep_formula(state: StateInline, silent: bool) -> bool:
-    """Take a formula in LaTeX as code (a rule of markdown-it): nothing in it is Markdown."""
+    """Take a LaTeX formula as code, not Markdown (a rule of markdown-it)."""
     if not (found := _FORMULA.match(state.src, state.pos)) or not _LATEX.search(found[0].strip("$\\()[]")):
         return False
     if not silent:
@@ -67,7 +67,7 @@ def _keep_formula(state: StateInline, silent: bool) -> bool:
 
 
 def read_document(given: ExportInput) -> Document:
-    """Return the report's Markdown as a document with its charts, its title and its list of references apart."""
+    """Parse a report to a document with its charts; title and references apart."""
     report = given.report
     marked, claims = _mark_claims(report.report, report.claims)
     # What was escaped stays apart from the text around it: "\\[1\\]" is no citation.
@@ -104,7 +104,7 @@ def read_document(given: ExportInput) -> Document:
 
 
 def _mark_claims(markdown: str, claims: Sequence[Claim]) -> tuple[str, list[Claim]]:
-    """Return a Markdown text with a mark at the beginning and the end of each statement, and the statements in this order.
+    """Return a Markdown text with statements marked at both ends, and those in order.
 
     A statement that has no place in the text, or a place within another's, is left out.
     """
@@ -125,7 +125,7 @@ def _mark_claims(markdown: str, claims: Sequence[Claim]) -> tuple[str, list[Clai
 
 
 def _passages_of(report: Report, number: int, claim: Claim | None) -> tuple[str, ...]:
-    """Return the passages that a statement means where it cites reference `number`: its own, else the first of the reference."""
+    """Return the passages a statement cites by `number`, else the reference's first."""
     reference = next(reference for reference in report.references if reference.number == number)
     cited = claim.passages if claim is not None else ()
     own = tuple(key for key in cited if key in report.passages and report.passages[key].source == reference.source)
@@ -149,7 +149,7 @@ def _is_reference_list(blocks: Sequence[Block], report: Report) -> bool:
 
 
 def cites_of(keys: Sequence[str], report: Report, numbers: Mapping[str, int]) -> list[Cite]:
-    """Return a citation for each source of these passages, in their order; `numbers` are those of sources."""
+    """Return a citation for each source of `keys`, in order; `numbers` are by source."""
     found: dict[int, tuple[str, ...]] = {}
     for key in keys:
         if key in report.passages and (number := numbers.get(report.passages[key].source)) is not None:
@@ -168,7 +168,7 @@ def _chart(figure: Figure, report: Report) -> Chart:
 
 
 class _Parser:
-    """Turns the tokens of markdown-it into blocks; `claims` are the marked statements in the order of the text."""
+    """A parser of markdown-it tokens into blocks; `claims` are marked, in text order."""
 
     def __init__(self, tokens: Sequence[Token], report: Report, claims: Sequence[Claim]) -> None:
         self._tokens = tokens
@@ -273,7 +273,7 @@ class _Parser:
                 self._add_text(content, Text(text, bool(bold), bool(italic)))
 
     def _add_text(self, content: list[Inline], given: Text) -> None:
-        """Add a text to the inlines: its citations and marks of doubt apart, each piece with its statement."""
+        """Add a text to the inlines, split at citations and marks of doubt."""
         at = 0
         for found in _PIECE.finditer(given.text):
             is_cite = found["number"] is not None and int(found["number"]) in self._numbers
@@ -301,7 +301,7 @@ class _Parser:
             content.append(piece)
 
     def _follow_marks(self, text: str) -> None:
-        """Take in where statements begin and end; the last one stays known for what stands right behind it."""
+        """Follow where statements begin and end; the last holds for what follows it."""
         for sign in text:
             if sign == _OPEN:
                 self._claim, self._is_inside = next(self._claims, None), True

@@ -9,7 +9,7 @@ from deep_research.ports import Journal
 
 
 class PaidCall(BaseModel):
-    """A model call as the journal keeps it. `cost_usd` is None where the price is not known.
+    """A model call in the journal; `cost_usd` is None where the price is unknown.
 
     `model` is the one that answered, "MODEL (PROVIDER)".
     """
@@ -22,7 +22,7 @@ class PaidCall(BaseModel):
 
 
 class LostCall(BaseModel):
-    """An attempt that gave no usable answer (empty, refused) and was paid for all the same."""
+    """An attempt without a usable answer (empty, refused), paid for all the same."""
 
     role: Role
     usage: Usage
@@ -38,7 +38,9 @@ RANKING = "ranking"
 
 
 def ledger_of(journal: Journal, *, sources: int, seconds: float) -> Ledger:
-    """Return the ledger: calls, tokens and money of all sittings of a run, lost attempts included; `seconds` of work.
+    """Return a run's calls, tokens and money, lost attempts too; `seconds` of work.
+
+    All sittings count.
 
     Searches that a model makes on its provider's side count with their tokens, and so do calls of a ranker; their price
     is not known here.
@@ -67,7 +69,7 @@ def ledger_of(journal: Journal, *, sources: int, seconds: float) -> Ledger:
 
 
 def reasoner_of(configured: ReasonerInfo, journal: Journal) -> ReasonerInfo:
-    """Return what really reasoned: for each role the models that answered, with their calls.
+    """Return what really reasoned: the models that answered by role, with calls.
 
     Where a model was set up and none has answered, the reasoner is the finder one.
     """

@@ -1,5 +1,6 @@
-"""What every step of a run may use, in one frozen object; and where in its work the run is at this moment: the node of the
-graph, its step, and the section it is about.
+"""What every step of a run may use, and where in its work the run is now.
+
+That is the node of the graph, its step, and the section it is about.
 
 What a run sees beside its paid calls depends on the moment; its notes are kept under the position, which is the same
 when a node is done again after a crash, and in a replay.
@@ -50,7 +51,7 @@ def section_worked_at() -> str:
 
 
 class OpenedSources:
-    """The sources that the researchers of a run have opened, by the section that did first: each is told of its colleagues'."""
+    """Sources that a run's researchers opened, by the first section; told to others."""
 
     def __init__(self) -> None:
         self._by: dict[str, str] = {}
@@ -68,7 +69,7 @@ class OpenedSources:
         return source in self._by
 
     def news_for(self, section: str, library: Library) -> str:
-        """Return in words what others have opened since the section was told last; "" for nothing."""
+        """Return in words what others opened since a section was last told; else ""."""
         new = [key for key, by in self._by.items() if by != section and key not in self._told[section]]
         self._told[section].update(new)
         named = (f"{key} {attribute(source.title)}" for key in new[-_MOST_TOLD:] if (source := library.source(key)))
@@ -78,7 +79,7 @@ class OpenedSources:
 
 @dataclass(frozen=True)
 class Outside:
-    """What a run reaches outside itself, and what it knows of what comes and goes there.
+    """What a run reaches outside itself, and knows of what comes and goes there.
 
     `tools` are those of others, by the name they are offered under, `unopened` what of them could not be opened. `pages`
     opens single addresses (None without the web), those of the question alone unless `opens_addresses`. `docs` are what
@@ -105,7 +106,7 @@ async def keep_nothing(_values: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class RunContext:
-    """Holds what every step of a run may use; only `report_gap` adds to the gaps of its `log`.
+    """What every step of a run may use; only `report_gap` adds to its log's gaps.
 
     `keep_report` is called with the keys of the state that hold the finished report, where it is wanted at once.
     """
@@ -123,7 +124,7 @@ class RunContext:
     _storing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def add_snapshot(self, source: str, document: Document) -> Snapshot:
-        """Store a document by the id of its source; one at a time, so that a run takes no more than one thread for it."""
+        """Store a document by its source's id, one at a time, in a single thread."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         async with self._storing:
             return await asyncio.to_thread(self.library.add_snapshot, source, document, retrieved_at=now)
@@ -140,7 +141,7 @@ class RunContext:
         return join_list([own if place.name == "documents" else place.name for place in places], language)
 
     def report_gap(self, gap: Gap) -> Gap:
-        """Log a gap once: for the report, and as an event for the screens and for a later sitting. Return it."""
+        """Log a gap once, for the report and as an event, and return it."""
         gap = safe_noun(gap)
         if not any(_is_same(gap, known) for known in self.log.gaps):
             self.log.gaps.append(gap)
@@ -148,7 +149,7 @@ class RunContext:
         return gap
 
     def report_failure(self, what: str, error: Exception, *, source: str = "") -> Gap:
-        """Log that `what` has failed, and return the gap. Raises the error where it must end the run."""
+        """Log that `what` failed and return the gap; raise errors that must end the run."""
         return self.report_gap(Gap(what=what, why=reason_of(error, what), source=source))
 
 
@@ -170,7 +171,10 @@ def reason_of(error: Exception, what: str) -> str:
 
 
 def _is_same(gap: Gap, other: Gap) -> bool:
-    """Return whether two gaps say the same; what was measured (seconds, tokens) may differ after a resume."""
+    """Return whether two gaps say the same, but for measured values.
+
+    Seconds or tokens may differ after a resume.
+    """
     if not gap.codes or (gap.what, gap.source, gap.codes) != (other.what, other.source, other.codes):
         return gap == other
     words, others = ([v for v in g.values.values() if any(c.isalpha() for c in v)] for g in (gap, other))

@@ -1,4 +1,4 @@
-"""Steering: what the user says while a run goes on, and where the steps take it in.
+"""Steering: what the user says during a run, and where steps take it in.
 
 Instructions are pushed: a watcher of the inbox calls `refresh`, which replaces an immutable snapshot (`Steering.now`)
 and wakes up what waits. Steps read the snapshot at their boundaries; long work is done `unless_stopped`, so that it
@@ -23,7 +23,7 @@ class Interrupted(Exception):
 
 @dataclass(frozen=True)
 class Instructions:
-    """Everything that the user has said in time, each kind oldest first; `finishing`: the report is wanted now."""
+    """All that the user said in time, oldest first by kind; `finishing`: report now."""
 
     remarks: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class Instructions:
         return [s for s in sections if s.title not in self.dropped]
 
     def added_to(self, sections: Sequence[Section] = ()) -> list[Section]:
-        """Return the sections that the user has added and that are not among `sections`; none when it finishes."""
+        """Return added sections that are not among `sections`; none when it finishes."""
         known = {s.title for s in sections}
         return [] if self.finishing else [s for s in self.kept(self.added) if s.title not in known]
 
@@ -85,13 +85,15 @@ class Steering:
         self._changed = asyncio.Event()
 
     def close(self) -> None:
-        """Take in the last instructions: the report is written now. A section that is added as late as this is not
-        researched, and its event says so."""
+        """Take in the last instructions before the report is written.
+
+        A section that is added as late as this is not researched, and its event says so.
+        """
         self.refresh(adds_are_late=True)
         self._closed = True
 
     def refresh(self, *, adds_are_late: bool = False) -> None:
-        """Take in what was said since the last time; called by whatever watches the inbox."""
+        """Take in what was said since the last time, for a watcher of the inbox."""
         if not (new := [steer for steer in self._read() if steer.id not in self._known]):
             return
         self._known.update({steer.id: steer for steer in new})
@@ -115,7 +117,7 @@ class Steering:
         self._begun.update(titles)
 
     def take_added(self) -> Section | None:
-        """Return an added section that no researcher has taken up, and mark it as begun; None where there is none."""
+        """Return an added section that no researcher has begun, marked as begun, or None."""
         free = next((s for s in self.now.added_to() if s.title not in self._begun), None)
         if free is not None:
             self._begun.add(free.title)

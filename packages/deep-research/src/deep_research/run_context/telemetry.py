@@ -1,4 +1,6 @@
-"""OpenTelemetry spans of runs, model calls and searches, by the GenAI semantic conventions; off unless configured.
+"""OpenTelemetry spans of runs, model calls and searches, by GenAI conventions.
+
+Off unless configured.
 
 They go where `OTEL_EXPORTER_OTLP_ENDPOINT` says (any collector; Langfuse and LangSmith take OTLP as well). Questions,
 prompts and answers are not sent: spans hold names, counts and times.
@@ -15,7 +17,7 @@ from deep_research.settings import telemetry_endpoint
 
 @contextmanager
 def span(name: str, **attributes: Any) -> Iterator[Any]:
-    """Give a span for the block, to which attributes can be added by `set_attributes`; None where nothing is traced."""
+    """Give a span for the block, with `set_attributes`; None if nothing is traced."""
     tracer = _tracer(telemetry_endpoint())
     if tracer is None:
         yield None
@@ -27,7 +29,7 @@ def span(name: str, **attributes: Any) -> Iterator[Any]:
 
 @cache
 def _tracer(endpoint: str) -> Any:
-    """Return the tracer, or None without an endpoint. Raises ConfigError without the extra."""
+    """Return the tracer or None (no endpoint); raise ConfigError without the extra."""
     if not endpoint:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What a run will cost, before it begins: calls, tokens and dollars from the settings and the model's prices.
+"""Estimate a run's calls, tokens and dollars, by settings and model prices.
 
 The numbers per step are those of the rig (lab/rig.py): a prompt's fixed part, and what grows with
 the sections, the searches and the passages that a writer gets.
@@ -34,7 +34,7 @@ of the verifier."""
 
 
 class Estimate(NamedTuple):
-    """What is expected; `most` counts every section researched again as often as is allowed."""
+    """An expected cost; `most` counts all the allowed repeats of every section."""
 
     model: str
     sections: int
@@ -47,7 +47,7 @@ class Estimate(NamedTuple):
 
 
 def estimate(settings: Settings) -> Estimate | None:
-    """Return what a run of the workflow `sections` will cost, or None without a model.
+    """Estimate the cost of a run of the workflow `sections`; None without a model.
 
     Raises ConfigError for an unknown provider.
     """
@@ -64,14 +64,17 @@ def estimate(settings: Settings) -> Estimate | None:
 
 
 def _model(settings: Settings) -> "OpenModel | None":
-    """Return the model of the settings, or None; one that is named is needed for its prices alone: no key has to be there."""
+    """Return the settings' model for its prices, or None; no key is needed."""
     keys = load_keys(VARIABLES)
     named = PROVIDERS.get(settings.model_provider)
     return choose_model(settings, {named.key: "none", **keys} if named else keys)
 
 
 def estimate_verification(settings: Settings, texts: Sequence[str], *, revises: bool) -> Estimate | None:
-    """Return what the verification of reports will cost, or None without a model. Raises ConfigError."""
+    """Estimate the cost of verifying reports; None without a model.
+
+    Raises ConfigError.
+    """
     model = _model(settings)
     if model is None:
         return None

@@ -1,4 +1,4 @@
-"""Deleting runs, with what only they needed: the indexes of their documents, the pages of the web that were kept."""
+"""Delete runs, and document indexes and web pages that only they needed."""
 
 import shutil
 import sqlite3
@@ -21,7 +21,7 @@ _MOST_DIGITS = 5
 
 
 class Deletion(NamedTuple):
-    """What was deleted: the ids of runs, and of those that are being carried out and were left; the bytes freed.
+    """What was deleted: ids of runs, ids of busy runs left, and bytes freed.
 
     `unreadable` are runs that were left whose library cannot be read: because of them no page of the web was deleted.
     """
@@ -33,7 +33,7 @@ class Deletion(NamedTuple):
 
 
 def parse_age(text: str) -> timedelta:
-    """Return the length of `12h`, `30d`, `8w`, `6m` or `1y`. Raises ConfigError for anything else."""
+    """Parse a duration like `12h`, `30d`, `8w`, `6m`, `1y`; else raise ConfigError."""
     number, unit = text.strip()[:-1].rstrip(), text.strip()[-1:].lower()
     if unit not in _HOURS or not (number.isdecimal() and len(number) <= _MOST_DIGITS):
         message = f"{text!r} is no length of time. Examples: 12h, 30d, 8w, 6m, 1y."
@@ -42,7 +42,7 @@ def parse_age(text: str) -> timedelta:
 
 
 def delete_runs(home: Path, run_ids: Iterable[str]) -> Deletion:
-    """Delete runs and what no other run needs; one that a process is carrying out is left.
+    """Delete runs and what no other run needs; leave those being carried out.
 
     Of indexes of documents those go whose paths no other run names; of the pages that were kept those that no other
     run has read. When no run is left, the whole cache goes. Raises StoreError when the
@@ -80,7 +80,7 @@ def delete_runs(home: Path, run_ids: Iterable[str]) -> Deletion:
 
 
 def _forget_pages(home: Path, kept: Sequence[RunHead]) -> tuple[str, ...]:
-    """Delete the pages that no run of `kept` has read; with no run left, the whole cache.
+    """Delete pages that no run of `kept` has read; with no run left, the whole cache.
 
     Of a run whose library cannot be read it is not known which pages it needs: then nothing is deleted, and the ids of
     such runs are returned.
@@ -114,7 +114,7 @@ def _forget_pages(home: Path, kept: Sequence[RunHead]) -> tuple[str, ...]:
 
 
 def _addresses(store: RunStore) -> set[str] | None:
-    """Return the addresses of the sources of a run; None where its library cannot be read."""
+    """Return the addresses of a run's sources; None if its library is unreadable."""
     try:
         with closing(store.open_library()) as library:
             return {source.url for source in library.sources() if source.url}

@@ -1,4 +1,4 @@
-"""What the research desk answers an agent: small nouns with the ids of passages, as its tools hand them over."""
+"""The research desk's answers to an agent: small nouns with ids of passages."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -38,7 +38,7 @@ class ShownPassage(Noun):
 
 
 class Looked(Noun):
-    """What a search or an opening has brought: passages, the ids of `more`, what failed, and where the text goes on."""
+    """The result of looking up: passages, ids of `more`, failures, the next place."""
 
     run_id: str
     passages: tuple[ShownPassage, ...]
@@ -64,7 +64,7 @@ class Noted(Noun):
 
 
 class CheckedStatement(Noun):
-    """A statement of a report, the ids it cites and its verdict; one of `kind` own cites nothing."""
+    """A report's statement, its cited ids and verdict; of `kind` own it cites none."""
 
     id: str
     text: str
@@ -76,7 +76,10 @@ class CheckedStatement(Noun):
 
 
 class FoundProblem(Noun):
-    """Something wrong with a report: `statement` is its id ("" for the whole), `passages` tell it right."""
+    """A problem of a report; `statement` is an id or "", `passages` correct it.
+
+    "" stands for the whole report.
+    """
 
     statement: str = ""
     kind: ProblemKind
@@ -87,7 +90,7 @@ class FoundProblem(Noun):
 
 
 class CheckedReport(Noun):
-    """Statements of a report from number `start` on, with the passages that they cite, and what was found wrong.
+    """A report's statements from number `start` on, with cited passages and problems.
 
     `next` is where the next part begins, None at the end. `is_judged` says that a model has judged them: else judge
     each against its passages and hand the verdicts in.
@@ -104,7 +107,7 @@ class CheckedReport(Noun):
 
 
 class GivenVerdict(Noun):
-    """An agent's verdict on a statement (`c12`); `passages` are the ids that tell it right."""
+    """An agent's verdict on a statement (`c12`); `passages` are ids to correct it."""
 
     statement: str = Field(max_length=20)
     verdict: Judged

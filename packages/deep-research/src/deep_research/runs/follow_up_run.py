@@ -27,7 +27,7 @@ _TOLD_CHARS, _TOLD_LAST = 1500, 4
 async def ask_follow_up(
     store: RunStore, question: str, environment: RunEnvironment, settings: Mapping[str, Any] | None = None
 ) -> FollowUp:
-    """Answer `question` about the finished run in `folder`; an interrupted follow-up is resumed when asked again.
+    """Answer `question` about a finished run; resume it if it was interrupted.
 
     `settings` are those that differ from the run's. Raises RunNotFound when the run has no report yet, RunBusy when
     another process works on it, ConfigError for an unusable question, another ResearchError when it failed.
@@ -40,7 +40,7 @@ async def ask_follow_up(
 
 
 def note_follow_up(store: RunStore, question: str, settings: Mapping[str, Any]) -> FollowUp:
-    """Write a question down, which `ask_follow_up` then answers; one that was interrupted is taken up again.
+    """Record a question for `ask_follow_up` to answer; resume an interrupted one.
 
     Raises RunNotFound when the run has no report yet, RunBusy when another process works on it, ConfigError for an
     unusable question.
@@ -123,7 +123,10 @@ def unfinished(store: RunStore) -> FollowUp | None:
 
 
 def begin_follow_up(store: RunStore, text: str, changes: Mapping[str, Any]) -> FollowUp:
-    """Write down a new follow-up, so that it can be taken up again. Raises RunNotFound without a report, ConfigError."""
+    """Record a new follow-up, to be resumed; raise RunNotFound or ConfigError.
+
+    RunNotFound is for a run without a report.
+    """
     report, record = store.load_result(), store.load()
     for name, value in changes.items():
         refuse_unknown(name, value, "argument")
@@ -152,7 +155,7 @@ def begin_follow_up(store: RunStore, text: str, changes: Mapping[str, Any]) -> F
 
 
 def _history(record: RunRecord, report: Report, last: Sequence[FollowUp | None]) -> tuple[Message, ...]:
-    """Return what helps to understand a question: what was asked before, and what came out."""
+    """Return what was asked before and what came out, to help understand a question."""
     findings = "\n".join(f for section in report.sections for f in section.key_findings[:1])
     titles = "; ".join(section.title for section in report.sections)
     told = [record.question, f"{report.title}\n{titles}\n{findings}"]

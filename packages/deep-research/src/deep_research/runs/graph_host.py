@@ -1,5 +1,6 @@
-"""The host of a graph that runs by itself: each invocation becomes a sitting at a run in the state folder; and a question
-through a graph that the caller has built, its questions to the user answered by a function.
+"""Host a self-contained graph: each invocation is a sitting at a run.
+
+Also put a question through a caller's own graph, with a function to answer what it asks of the user.
 """
 
 import asyncio
@@ -39,7 +40,7 @@ _NEAR = 0.8
 
 @dataclass(frozen=True)
 class Given:
-    """What a caller gives to a run by name: settings, models and tools, and what else is ours."""
+    """What a caller gives to a run by name: settings, models, tools and other keys."""
 
     settings: Mapping[str, Any]
     objects: OwnObjects
@@ -52,7 +53,7 @@ class Given:
 
 
 def read_configurable(values: Mapping[str, Any]) -> Given:
-    """Sort what `configurable` holds; keys of others are left alone, and one that is nearly ours is warned about."""
+    """Sort the values of `configurable`; leave others' keys, warn of near misses."""
     known = _known(values)
     settings, objects = take_objects({name: value for name, value in known.items() if name not in _PLACES})
     own = {name: value for name, value in values.items() if name in OWN_KEYS and value is not None}
@@ -94,7 +95,10 @@ class GraphHost:
         return GraphHost(self.bound, workflow=self.workflow, holding=store, is_served=self._is_served)
 
     def _given(self, named: Mapping[str, Any]) -> Given:
-        """Sort what was bound and what an invocation names, which goes first; of a stranger's what a report is like."""
+        """Merge what was bound with an invocation's values, which win; limit strangers.
+
+        A stranger may only say what a report is like.
+        """
         if self._is_served:
             named, left = take_over(_known(named))
             if left:
@@ -105,7 +109,10 @@ class GraphHost:
         return read_configurable({**self.bound, **named})
 
     def store_for(self, question: str, configurable: Mapping[str, Any]) -> RunStore:
-        """Return the run that a thread names, or of a new one. Raises ConfigError and StoreError."""
+        """Return the store of a thread's run, or of a new one.
+
+        Raises ConfigError and StoreError.
+        """
         given, named = self._given(configurable), str(configurable.get("thread_id", ""))
         with suppress(RunNotFound):
             if (known := open_runs(given.home).store(named)).exists():
@@ -113,7 +120,10 @@ class GraphHost:
         return _new_run(question, given, wanted_id=named)
 
     def _task_of(self, invocation: Invocation, given: Given) -> tuple[RunTask, bool]:
-        """Return what an invocation works at, and whether it begins there. Raises ConfigError and StoreError."""
+        """Return an invocation's task, and whether it begins with it.
+
+        Raises ConfigError and StoreError.
+        """
         thread = str(invocation.configurable.get("thread_id", ""))
         known = str(invocation.values.get("run_id") or given.own.get("deep_research_run") or "")
         is_held = self._holding is not None and self._holding.run_id == known
@@ -140,7 +150,10 @@ class GraphHost:
 
     @asynccontextmanager
     async def open(self, invocation: Invocation) -> AsyncIterator[Sitting]:
-        """See `graph.research_graph.Host.open`. Raises ConfigError, RunBusy and StoreError."""
+        """Open a sitting; see `graph.research_graph.Host.open`.
+
+        Raises ConfigError, RunBusy and StoreError.
+        """
         context = invocation.context
         named = context.model_dump(exclude_unset=True) if isinstance(context, Settings) else dict(context or {})
         given = self._given({**invocation.configurable, **named})
@@ -189,7 +202,7 @@ def _new_run(question: str, given: Given, *, history: Sequence[Message] = (), wa
 
 
 def _begun(store: RunStore, *, follows_up: bool) -> RunTask:
-    """Return what was begun in a folder. Raises RunNotFound where it is not in this state folder."""
+    """Return the task begun in a folder; raise ConfigError if the run is not there."""
     try:
         if follows_up and (made := unfinished(store)) is not None:
             return FollowUpRun(store, made)
@@ -209,7 +222,7 @@ def _is_answered(store: RunStore) -> bool:
 async def run_graph(
     graph: Any, question: str, config: Mapping[str, Any], answer: Answer | None, *, max_iterations: int | None = None
 ) -> Report | str:
-    """Return the report of `graph` on a question; of a graph of the caller's own that makes none, its last text.
+    """Return the report of `graph` on a question, or a caller's graph's last text.
 
     A graph of ours without a checkpointer keeps its state in the run's folder, so that the run can be resumed, and a
     known `thread_id` goes on with its conversation; the run is held until this returns, also while the user is asked.
@@ -245,7 +258,7 @@ async def run_graph(
 
 
 def _result_of(values: Mapping[str, Any]) -> Report | str:
-    """Return what a graph has ended with. Raises ConfigError for a graph that says nothing."""
+    """Return what a graph ended with; raise ConfigError for one that says nothing."""
     for name in ("report", "final_report"):
         if isinstance(said := values.get(name), Report | str) and said:
             return said

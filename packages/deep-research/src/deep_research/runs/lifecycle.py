@@ -1,4 +1,4 @@
-"""The life of a piece of work in a run's folder, the same for a run and for a follow-up on its report.
+"""The life of a task in a run's folder, the same for runs and follow-ups.
 
 Hold the run's lock, open everything, drive the graph with the user's answers in between, keep the report. However it
 ends, its state is kept and what ended it is noted.
@@ -27,7 +27,7 @@ from deep_research.stores.run_store import Checkpoints, RunStore
 
 
 class RunTask(ABC):
-    """A piece of work at a run: what is kept of it, what it asks of the graph, and where its outcome is kept.
+    """A task at a run: what is kept of it, what it asks of the graph, its outcome.
 
     `question` and `language` are those of the work; `seconds` is how long earlier sittings have worked at it; `part`
     is the number of a follow-up.
@@ -57,7 +57,7 @@ class RunTask(ABC):
         return self.store.checkpoints_at(self.part)
 
     def listening(self, _ctx: RunContext) -> AbstractAsyncContextManager[object]:
-        """Return a block inside which the user's instructions are taken in; by default none are."""
+        """Return a block in which the user's instructions are taken in; by default none."""
         return nullcontext()
 
     def notice(self, _ctx: RunContext) -> str:
@@ -66,7 +66,7 @@ class RunTask(ABC):
 
     @abstractmethod
     def save(self, values: Mapping[str, Any]) -> tuple[Report, str]:
-        """Keep the report of the graph's last state; return it with its place. Raises ResearchError without one."""
+        """Keep the last state's report; return it and its place, or raise ResearchError."""
 
     @abstractmethod
     def note(self, **changes: Any) -> None:
@@ -74,7 +74,7 @@ class RunTask(ABC):
 
 
 async def carry_out(task: RunTask, environment: RunEnvironment) -> Report:
-    """Do a task whose run is locked, or what is left of it, and return its report. Raises what `Run.carry_out` does."""
+    """Do what is left of a locked task, return its report; raise as `Run.carry_out`."""
     with span("research", deep_research__run_id=task.store.run_id), noting_end(task, environment) as log:
         task.note(status="running", waiting_for="", asked=None, error="")
         async with open_task(task, environment, log) as (ctx, start):
@@ -84,7 +84,7 @@ async def carry_out(task: RunTask, environment: RunEnvironment) -> Report:
 
 @contextmanager
 def noting_end(task: RunTask, environment: RunEnvironment) -> Iterator[EventLog]:
-    """Give the log of a sitting at a task, and note in its record how the sitting ended where it raises.
+    """Give the log of a sitting; record in the task how it ended if it raises.
 
     Raises what the block raises; an error of the disk as StoreError that says how to go on.
     """
@@ -141,7 +141,7 @@ async def open_task(
 
 
 async def keep_report(task: RunTask, log: EventLog, values: Mapping[str, Any]) -> Report:
-    """Keep the report of a graph's last state, say so once, and note that the task is finished; return the report.
+    """Keep a graph's report, announce it once, end the task, and return the report.
 
     Raises ResearchError without one.
     """
@@ -162,7 +162,7 @@ async def keep_report(task: RunTask, log: EventLog, values: Mapping[str, Any]) -
 
 
 def _note_end(task: RunTask, log: EventLog, **changes: Any) -> None:
-    """Write down how a sitting ended; a full disk must not hide the error that ended it."""
+    """Record how a sitting ended; a full disk must not hide the original error."""
     try:
         if changes["status"] == "failed":
             log.emit(RunFailed(error="error", message=str(changes["error"])))
@@ -185,7 +185,10 @@ async def _drive(task: RunTask, ctx: RunContext, start: dict[str, Any], answer: 
 
 
 async def ask_user(asked: Asked, answer: Answer | None, run_id: str = "") -> str:
-    """Return what the user answers; "" where nobody is there and nothing need be known. Raises NeedsAnswer."""
+    """Return the user's answer; "" if nobody answers and none is needed.
+
+    Raises NeedsAnswer where one is needed.
+    """
     if answer is None and not asked.required:
         return ""
     given = answer(asked) if answer and not asked.held else None
@@ -196,7 +199,7 @@ async def ask_user(asked: Asked, answer: Answer | None, run_id: str = "") -> str
 
 
 async def _ask(ctx: RunContext, asked: Asked, answer: Answer | None) -> str:
-    """Return the user's answer, which the journal keeps for a replay. Raises NeedsAnswer where there is none."""
+    """Return the user's answer, kept in the journal; raise NeedsAnswer without one."""
     if answer is None and not asked.required:
         return ""
     ctx.emit(ClarificationAsked(about=asked.kind, question=asked.question, options=asked.options))

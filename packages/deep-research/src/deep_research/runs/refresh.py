@@ -39,7 +39,7 @@ class Carried(Noun):
 
 
 async def refresh_run(parent: RunStore, home: Path, wanted_id: str = "") -> RunStore:
-    """Make a run that researches the plan of `parent` anew: nothing that it had read is taken over.
+    """Create a run of `parent`'s plan; nothing that was read is taken over.
 
     `report_changes` then says what changed. Raises ConfigError when the parent had no plan yet.
     """
@@ -66,7 +66,7 @@ async def refresh_run(parent: RunStore, home: Path, wanted_id: str = "") -> RunS
 
 
 async def state_of(store: RunStore) -> Mapping[str, Any]:
-    """Return the state of a run's graph at its last checkpoint; empty before the first one."""
+    """Return a run's graph state at its last checkpoint; empty before the first one."""
     from deep_research.graph.run_graph import open_checkpoints  # noqa: PLC0415 - the engine is slow to load
     from deep_research.graph.workflows import compile_workflow  # noqa: PLC0415
 
@@ -77,6 +77,6 @@ async def state_of(store: RunStore) -> Mapping[str, Any]:
 
 
 def carried_state(journal: Journal) -> dict[str, Any]:
-    """Return what a run takes over, as keys of the graph's state; nothing for a run of its own."""
+    """Return the state keys that a run takes over; none for a run of its own."""
     noted = journal.notes(_CARRIED).get("")
     return Carried.model_validate_json(noted).as_state() if noted is not None else {}

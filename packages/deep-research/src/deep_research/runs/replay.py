@@ -1,4 +1,7 @@
-"""Replay: a finished run done again from its journal and library alone; the stored report stays the report."""
+"""Replay: do a finished run again from its journal and library alone.
+
+The stored report stays the report.
+"""
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -22,7 +25,7 @@ from deep_research.stores.run_store import Checkpoints, RunStore
 
 
 async def replay_run(store: RunStore, home: Path, *, listener: Callable[[Event], None] = lambda _event: None) -> Report:
-    """Do a finished run again from its journal, without network and keys, and return the report that it comes to.
+    """Replay a finished run, without network or keys; return the report it yields.
 
     Raises ReplayDiffers at the first call that the recorded run did not make, RunNotFound without a report.
     """
@@ -49,7 +52,7 @@ class _Replay(RunTask):
         return Checkpoints(str(self._scratch / "checkpoints.db"), self.store.run_id)
 
     def job(self, log: EventLog) -> Job:
-        """See `RunTask.job`; an imported run is done with the settings that it was made with."""
+        """Return the job as `RunTask.job` says, with an imported run's own settings."""
         job, said = self._done.job(log), self.store.read_steers()
         settings = job.settings if job.record.recorded is None else Settings(**job.record.recorded)
         return replace(job, settings=settings, steering=Steering(lambda: said, log.emit), is_offline=True)

@@ -1,4 +1,4 @@
-"""What a later report says that an earlier one did not: new, changed and gone statements and sources."""
+"""Compare two reports: new, changed and gone statements and sources."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -72,7 +72,7 @@ def _line(change: StatementChange, language: str) -> str:
 
 
 def compare_reports(earlier: Report, later: Report, *, before: str, after: str) -> RunChanges:
-    """Return what changed from `earlier` to `later`; `before` and `after` are their dates."""
+    """Return changes from `earlier` to `later`; `before` and `after` are their dates."""
     statements, unchanged = _compare_claims(earlier.claims, later.claims)
     return RunChanges(
         run_id=later.run_id,
@@ -115,7 +115,10 @@ def _compare_claims(earlier: Sequence[Claim], later: Sequence[Claim]) -> tuple[l
 
 
 def _is_told(claim: Claim) -> bool:
-    """Return whether a statement is what sources say, as far as anybody could tell; without a model nobody judges it."""
+    """Return whether a statement is what sources say, as far as anybody could tell.
+
+    Without a model nobody judges it.
+    """
     return bool(claim.passages) and claim.verdict.kind in ("supported", "unverified")
 
 

@@ -1,4 +1,4 @@
-"""A report that somebody hands in, as text with its links: Markdown, text, HTML, DOCX, PDF, or a page of the web."""
+"""Read a report handed in, as text with links: Markdown, HTML, DOCX, PDF, URLs."""
 
 import asyncio
 import re
@@ -22,7 +22,9 @@ MOST_BYTES = 8_000_000
 
 
 def report_text(data: bytes, name: str) -> str:
-    """Return the text of a report file, with its links and footnotes in the text; its bytes tell more than its name.
+    """Return a report file's text with links and footnotes.
+
+    Its bytes tell more of its format than its name.
 
     Raises ConfigError for a format that is not read or a file that is too large, Unreadable.
     """
@@ -62,7 +64,7 @@ def _plain(data: bytes, name: str) -> str:
 
 
 def read_report_file(path: Path) -> str:
-    """Return the text of a report file; see `report_text`. Raises ConfigError, also where it cannot be opened."""
+    """Return a report file's text (see `report_text`); raise ConfigError on failure."""
     try:
         with path.expanduser().open("rb") as file:
             return read_report_stream(file, path.name)
@@ -77,7 +79,7 @@ def read_report_stream(file: BinaryIO, name: str = "") -> str:
 
 
 async def read_report(given: str | PathLike[str], settings: Settings) -> str:
-    """Return the text of a report: itself, the file of a `Path`, or the page at a web address.
+    """Return a report's text: itself, a `Path`'s file, or the page at an address.
 
     Raises ConfigError, SourceError.
     """
@@ -88,7 +90,7 @@ async def read_report(given: str | PathLike[str], settings: Settings) -> str:
 
 
 async def fetch_report(url: str, settings: Settings) -> str:
-    """Return the text of a report at an address, by the guarded way out. Raises SourceError and ConfigError."""
+    """Fetch the text of a report, guarded; raise SourceError or ConfigError."""
     from deep_research.assembly.web_search import web_options  # noqa: PLC0415 - only where it is asked for
     from deep_research.fetch.addresses import KnownAddresses  # noqa: PLC0415
     from deep_research.fetch.web import Web  # noqa: PLC0415

@@ -1,4 +1,6 @@
-"""The links, raised numbers and footnotes of a report file, written into its text: readers of documents leave them out.
+"""Write the links, raised numbers and footnotes of a report file into its text.
+
+Readers of documents leave them out.
 
 What comes back is the same format, with citations in the styles that `verification/foreign.py` finds: `[words](address)`,
 `<sup>1</sup>`, `[^1]`. Each pattern looks at a bounded stretch, so that a hostile file takes no longer than a long one.
@@ -30,7 +32,7 @@ _RAISED = ".//w:r[w:rPr/w:vertAlign/@w:val='superscript' or w:rPr/w:position/@w:
 
 
 def read_marked(reader: str, data: bytes, name: str) -> FileAnswer:
-    """Read a report with its links in its text, with the reader of that name, in this process, which is the worker."""
+    """Read a report, links in its text, by the named reader, in this worker process."""
     with limited(limits_of(len(data), reader)):
         if reader == "html":
             data = mark_html_links(data)
@@ -40,21 +42,21 @@ def read_marked(reader: str, data: bytes, name: str) -> FileAnswer:
 
 
 def mark_html_links(data: bytes) -> bytes:
-    """Return an HTML page whose links to the web and raised numbers stand in its text."""
+    """Write an HTML page's links to the web and raised numbers into its text."""
     text = data.decode("latin-1")  # one character a byte, whatever the encoding is
     text = _each(_PAGE_MARK.sub(_as_raised_mark, text), "a", _as_link)
     return _each(text, "sup", _as_number).encode("latin-1")
 
 
 def _as_raised_mark(link: re.Match[str]) -> str:
-    """Return a number behind words that leads to a note of its page as a raised one; one in brackets is a mark already."""
+    """Return a link to a note of its page as a raised number; keep one in brackets."""
     before = _INLINE.sub("", link.string[max(0, link.start() - 300) : link.start()])
     is_behind = before[-1:].strip(" \t\r\n>") and not _OPEN.search(before)
     return f"<sup>{link[1]}</sup>" if is_behind else link[0]
 
 
 def _each(text: str, tag: str, change: Callable[[str, str], str]) -> str:
-    """Return markup in which `change` has written each element of `tag` anew, from its opening tag and its inside."""
+    """Rewrite each element of `tag` by `change` of its opening tag and its inside."""
     pieces = re.split(rf"</{tag}\s?>", text, flags=re.IGNORECASE)
     opening = re.compile(rf"<{tag}(?=[\s>])[^<>]*>", re.IGNORECASE)
     for number, piece in enumerate(pieces[:-1]):
@@ -70,13 +72,16 @@ def _as_link(opening: str, inside: str) -> str:
 
 
 def _as_number(_opening: str, inside: str) -> str:
-    """Return a raised number as the text `<sup>1</sup>`, anything else raised without its marks."""
+    """Return a raised number as the text `<sup>1</sup>`, other text without marks."""
     shown = _TAG.sub("", inside).strip()
     return f"&lt;sup&gt;{shown}&lt;/sup&gt;" if _NUMBERS.fullmatch(shown) else inside
 
 
 def mark_docx_links(data: bytes) -> bytes:
-    """Return a DOCX file whose links, raised numbers and notes stand in the text of its body. Raises Unreadable."""
+    """Write a DOCX file's links, raised numbers and notes into its body text.
+
+    Raises Unreadable.
+    """
     import docx  # noqa: PLC0415 - heavy
     from docx.oxml import parse_xml  # noqa: PLC0415
 

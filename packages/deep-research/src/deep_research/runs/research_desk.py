@@ -1,4 +1,4 @@
-"""The research desk of an agent that thinks for itself: search, open, note, verify, export, over a session kept as a run.
+"""A research desk for agents: search, open, note, verify, export; kept as a run.
 
 Nothing lives in memory between two calls: each opens the run, holds it while it works, and closes it. So a session goes
 on after a kill by its id, and two agents can work at one library.
@@ -74,7 +74,10 @@ class _Kept(Noun):
 
 
 async def begin_desk(question: str, settings: Settings, *, home: Path, docs: Sequence[str] = ()) -> Begun:
-    """Make a session for a question; without documents and sources the web is searched. Raises ConfigError."""
+    """Create a session for a question; raise ConfigError.
+
+    Without documents and sources the web is searched.
+    """
     searched = "" if docs or settings.sources else settings.strategy or "auto"
     changed = settings.model_copy(update={"workflow": "desk", "strategy": searched or settings.strategy})
     store = await asyncio.to_thread(create_run, question, changed, home=home, docs=docs)
@@ -86,7 +89,7 @@ async def begin_desk(question: str, settings: Settings, *, home: Path, docs: Seq
 
 
 class ResearchDesk:
-    """One session; each method raises ConfigError for what cannot be done, RunBusy where others hold it too long."""
+    """One session; methods raise ConfigError if impossible, RunBusy if held too long."""
 
     def __init__(self, store: RunStore, home: Path) -> None:
         self._store, self._environment = store, RunEnvironment(home)
@@ -97,7 +100,7 @@ class ResearchDesk:
 
     @asynccontextmanager
     async def opened(self, addresses: Sequence[str] = ()) -> AsyncIterator[RunContext]:
-        """Hold the session and give its context; `addresses` are those that the agent names."""
+        """Hold the session and give its context; `addresses` are those the agent names."""
         # Calls of this process wait in a queue; only the first of them looks whether another process has the session.
         turn = _TURNS.setdefault((self._store.place, id(asyncio.get_running_loop())), asyncio.Lock())
         async with turn, AsyncExitStack() as stack:
@@ -124,7 +127,10 @@ class ResearchDesk:
             return await self._perform(ctx, name="search", query="\n".join(wanted), source=source)
 
     async def open(self, what: str, find: str = "") -> Looked:
-        """Open a source (s7), its text from a passage on (s7p3) or a web address; with `find` the places of words."""
+        """Open a source (s7), its text from a passage (s7p3) or an address; find words.
+
+        With `find` the places of these words are given.
+        """
         is_address = what.startswith(("http://", "https://"))
         async with self.opened([what] if is_address else ()) as ctx:
             return await self._perform(ctx, name="open", source=what.strip("[] "), query=find)
@@ -149,7 +155,7 @@ class ResearchDesk:
         return Noted(run_id=self._store.run_id, notes=number, unknown=unknown)
 
     async def verify_report(self, text: str, start: int = 0) -> CheckedReport:
-        """Verify a report that cites passage ids, pages in any style, or both; "" shows more of the one handed in before."""
+        """Verify a report that cites passage ids or pages; "" shows more of the last one."""
         if not text.strip():
             async with self.opened() as ctx:
                 return await in_background(lambda: self._part(ctx, _kept(ctx), start))
@@ -162,7 +168,7 @@ class ResearchDesk:
             return await in_background(self._keep, ctx, _Kept(text=cited, verification=found), start)
 
     async def record_verdicts(self, verdicts: Sequence[GivenVerdict]) -> CheckedReport:
-        """Take in an agent's own verdicts on the statements of the report that it had verified."""
+        """Record an agent's own verdicts on the statements of the report it had verified."""
         async with self.opened() as ctx:
             return await in_background(self._take_in, ctx, verdicts)
 
@@ -247,7 +253,7 @@ async def _hold(store: RunStore, stack: AsyncExitStack) -> None:
 
 
 def _kept(ctx: RunContext) -> _Kept:
-    """Return the report that was handed in last. Raises ConfigError where there is none."""
+    """Return the report handed in last; raise ConfigError where there is none."""
     kept = ctx.journal.notes(_CHECKED).get("")
     if kept is None:
         raise ConfigError("Hand a report in first: verify_report.", setting="report", value="")

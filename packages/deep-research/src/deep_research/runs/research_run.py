@@ -43,7 +43,7 @@ def create_run(
     history: Sequence[Message] = (),
     wanted_id: str = "",
 ) -> RunStore:
-    """Make a new run; `history` is the conversation before the question, oldest first.
+    """Create a run; `history` is the conversation before the question, oldest first.
 
     Raises ConfigError for an unusable question, path, provider or setting (nothing is made then), StoreError for an
     unusable disk.
@@ -75,7 +75,7 @@ def clean_question(question: str) -> str:
 
 
 async def resume_run(store: RunStore, environment: RunEnvironment) -> Report:
-    """Do a run, or what is left of it, and return its report. Raises what `Run.carry_out` does."""
+    """Do what is left of a run, return its report; raise as `Run.carry_out` does."""
     record = await asyncio.to_thread(store.load)
     if record.status == "finished" and store.has_report():  # one from a bundle has no checkpoint that says so
         return await asyncio.to_thread(store.load_result)
@@ -84,7 +84,7 @@ async def resume_run(store: RunStore, environment: RunEnvironment) -> Report:
 
 
 def task_of(store: RunStore) -> RunTask:
-    """Return what is to be done in a run's store: its research, or the verification of a report.
+    """Return the task of a run's store: its research, or a report's verification.
 
     Raises ConfigError for the session of an agent.
     """
@@ -109,7 +109,7 @@ class ResearchRun(RunTask):
         self._inbox = SteeringInbox(store)
 
     def job(self, log: EventLog) -> Job:
-        """See `RunTask.job`; a user who was asked something has not answered with the question alone."""
+        """Return the research as a job, with its settings and inbox; see `RunTask.job`."""
         return Job(
             store=self.store,
             record=self.record,
@@ -159,7 +159,7 @@ class ResearchRun(RunTask):
 
 
 async def read_question_pages(ctx: RunContext, question: str) -> str:
-    """Read the pages that the question names, and let them be searched; one that cannot be read is a gap.
+    """Read the pages a question names, to be searched; an unreadable one is a gap.
 
     Return the question for the reasoner: one that goes by words gets the titles of the pages in place of addresses.
     """

@@ -1,5 +1,7 @@
-"""Read what a run has gathered: its sources with date and standing, their snapshots and passages, its cost so far; and hand
-its report over in another format, with what the library adds to it.
+"""Read what a run has gathered, and export its report.
+
+Gathered are sources with date and standing, their snapshots and passages, and the cost so far; a report is exported
+with what the library adds to it.
 """
 
 import re
@@ -25,7 +27,7 @@ _CONTEXT_CHARS = 600
 
 
 class SourceFacts(Noun):
-    """A source with what is known of its time and standing; `date` is the ISO date that it speaks of, "" unknown.
+    """A source with known time and standing; `date` is the ISO date it speaks of.
 
     `status` is what its own head says of it ("superseded", "rejected", "draft", …), `by` what replaced it. `read`
     says that a text of it is kept; `characters` is its length.
@@ -43,7 +45,7 @@ class SourceFacts(Noun):
 
 
 class PassageInContext(Noun):
-    """A passage with the text around it: `before`, `passage.text` and `after` follow each other in the snapshot.
+    """A passage in its context: `before`, `passage.text`, `after`, in their order.
 
     `is_current` is False when the page was read again later: what surrounds the passage is then not given.
     """
@@ -61,7 +63,7 @@ class RunEvidence:
     _store: RunStore
 
     def list_sources(self, *, everything: bool = False) -> list[SourceFacts]:
-        """Return the sources that the run has read, with date and standing; with `everything` all it has found."""
+        """Return the sources read, with date and standing; with `everything` all found."""
         with closing(self._store.open_library("")) as library:
             found = [_facts(library, source) for source in library.sources()]
         return [facts for facts in found if facts.read or everything]
@@ -72,7 +74,7 @@ class RunEvidence:
             return _facts(library, _known(library, source)), library.snapshot(source)
 
     def read_passage(self, passage: str, *, around: int = 0) -> PassageInContext:
-        """Return a passage with up to `around` characters on each side. Raises RunNotFound for an unknown id."""
+        """Return a passage with up to `around` characters per side; or raise RunNotFound."""
         with closing(self._store.open_library(passage.partition("p")[0])) as library:
             found = library.passage(passage)
             if found is None:
@@ -108,7 +110,7 @@ def _facts(library: Library, source: Source) -> SourceFacts:
 
 
 def export_report(store: RunStore, report: Report, to: str, *, font_folder: Path | None = None) -> Export:
-    """Return a report of the run in `store` (its own, or that of a follow-up) in the format `to`.
+    """Return a report of the run in `store`, or of a follow-up, in the format `to`.
 
     Raises ConfigError for an unknown format, and where something that the format needs is not installed.
     """
@@ -127,7 +129,7 @@ _LIMITS = Limits(memory=3_000_000_000, cpu_seconds=300.0)
 
 
 def _exported_apart(to: str, given: ExportInput) -> bytes:
-    """Return a report in a format, made in a process of its own. Raises ResearchError at a limit."""
+    """Export a report in a process of its own; raise ResearchError at a limit."""
     try:
         with TemporaryDirectory() as folder, own_worker(folder) as worker:
             worker.send(_exported, to, given, limits=_LIMITS)
@@ -142,7 +144,7 @@ def _exported(to: str, given: ExportInput) -> str:
 
 
 def _collect(store: RunStore, report: Report, font_folder: str) -> ExportInput:
-    """Return the report with the authors of its sources and the surroundings of its passages."""
+    """Return a report with its sources' authors and its passages' surroundings."""
     with closing(store.open_library("")) as library:
         sources = (library.source(reference.source) for reference in report.references)
         authors = {source.id: source.authors for source in sources if source is not None}

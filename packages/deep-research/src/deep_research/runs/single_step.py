@@ -1,4 +1,4 @@
-"""One node of the research by itself, for debugging (contract row B12): its prompt, its answer and its cost."""
+"""Run one node by itself, for debugging (contract row B12): prompt, answer, cost."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -36,7 +36,9 @@ class StepResult(NamedTuple):
 async def run_step(
     name: str, question: str, settings: Settings, *, home: Path, store: RunStore | None = None
 ) -> StepResult:
-    """Do one node for a question, or with the state and a copy of the library of an earlier run (`store`).
+    """Run one node for a question, or with the state of an earlier run (`store`).
+
+    Of that run it has a copy of the library.
 
     It has what it has in a run: sources, templates, tools. Raises ConfigError, also for an unknown node.
     """
@@ -58,7 +60,7 @@ async def run_step(
 
 
 def _job(scratch: RunFolder, asked: Question, settings: Settings, store: RunStore | None) -> Job:
-    """Return the step as the work of a run that is kept nowhere; the earlier run stays as it is."""
+    """Return the step as the job of a run kept nowhere; the earlier run stays as is."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     record = RunRecord(
         run_id=scratch.run_id, status="running", question=asked.text, language=asked.language, created=now
@@ -76,7 +78,7 @@ def _job(scratch: RunFolder, asked: Question, settings: Settings, store: RunStor
 
 
 def _thought(name: str, ctx: RunContext, asked: Question, state: dict[str, Any]) -> Awaitable[Any]:
-    """Return the thought of a node; what the state lacks is made up from the question."""
+    """Return the thought of a node; make up what the state lacks from the question."""
     text, by, library = asked.text, ctx.reasoner, ctx.library
     analysis = state.get("analysis") or QueryAnalysis(query_type="general", output_format="prose")
     sections = list(state.get("sections", [])) or [Section(title=text, description=text, queries=(text,), attempts=1)]
@@ -100,7 +102,7 @@ def _thought(name: str, ctx: RunContext, asked: Question, state: dict[str, Any])
 
 
 async def _led_up(ctx: RunContext, asked: Question, state: dict[str, Any], name: str) -> Any:
-    """Return the thought of a node before the research, after those before it that the state lacks."""
+    """Return the thought of a node before the research, after the missing ones."""
     decision, own = state.get("decision"), state.get("asked", asked)
     analysis = state.get("analysis") if name != "analyze" else None
     if decision is None and (analysis is None or name == "plan_sections"):

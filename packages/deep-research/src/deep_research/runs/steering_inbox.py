@@ -1,4 +1,7 @@
-"""User instructions to a running run (remark, drop, add, finish), kept in its folder so that any process can give them."""
+"""User instructions to a running run, kept in its folder for any process to give.
+
+They are remark, drop, add and finish.
+"""
 
 import asyncio
 import secrets
@@ -24,7 +27,7 @@ _in_this_process: dict[str, Callable[[], object]] = {}
 
 
 def steer(store: RunStore, kind: str, text: str = "") -> Steer:
-    """Keep an instruction of the user to a run, and return it; a run that goes on takes it in at once.
+    """Keep a user's instruction and return it; a running run takes it in at once.
 
     `kind` is `remark` (`text` is what it says), `drop` (title or number of a section), `add` ("TITLE: what to look
     for") or `finish`. May be called from any process. Raises RunNotFound, StoreError, and ConfigError for what does
@@ -36,7 +39,7 @@ def steer(store: RunStore, kind: str, text: str = "") -> Steer:
 
 
 def stop(store: RunStore) -> bool:
-    """Take a run out of the queue, or have the process stop that carries it out; return whether it was there.
+    """Dequeue a run or stop the process doing it; return whether it was there.
 
     Its state is kept, and it can be resumed. Raises ConfigError for one that was told to stop again and again.
     """
@@ -60,7 +63,7 @@ def _put(store: RunStore, instruction: Steer, most: int = MOST_INSTRUCTIONS) -> 
 
 
 def sections_of(store: RunStore) -> list[str]:
-    """Return the titles of a run's sections that the user has not dropped: those of the last plan, then the added ones."""
+    """Return the titles of a run's sections not dropped: planned, then added ones."""
     titles: dict[str, None] = {}
     for event in store.read_events():
         if event.kind == "planned":
@@ -74,7 +77,7 @@ def sections_of(store: RunStore) -> list[str]:
 
 
 def _read_instruction(store: RunStore, kind: str, text: str) -> Steer:
-    """Return the instruction that a text means for a run. Raises ConfigError for one that does not fit."""
+    """Return the instruction that a text means for a run; raise ConfigError if unfit."""
     record = store.load()
     if record.status == "finished":
         raise _refused(f"The run {record.run_id} is finished and cannot be changed any more.", text)
@@ -136,7 +139,7 @@ def _refused(message: str, text: str) -> ConfigError:
 
 
 class SteeringInbox:
-    """The instructions in a run's folder, taken in by the process that carries the run out."""
+    """The instructions in a run's folder, taken in by the process that does the run."""
 
     def __init__(self, store: RunStore) -> None:
         self._store = store
@@ -155,7 +158,7 @@ class SteeringInbox:
 
     @asynccontextmanager
     async def watching(self, steering: Steering) -> AsyncIterator[None]:
-        """Push to `steering`, inside the block, what is written to the inbox; the block is cancelled when it says stop."""
+        """Push what the inbox gets to `steering` inside the block; a stop cancels it."""
         steering.refresh()
         loop, sitting = asyncio.get_running_loop(), asyncio.current_task()
         watch = asyncio.create_task(self._watch(steering, sitting))
@@ -183,7 +186,7 @@ class SteeringInbox:
             self._take_in(self._store.read_steers(), steering, sitting)
 
     def _take_in(self, said: list[Steer], steering: Steering, sitting: "asyncio.Task[object] | None") -> None:
-        """Take in what was said; a stop that no earlier sitting was told cancels this one."""
+        """Take in what was said; a stop that is new to this sitting cancels it."""
         self._said = said
         steering.refresh()
         stops = _count_stops(said)

@@ -1,4 +1,7 @@
-"""A run that verifies a report which somebody else wrote; all that a run has, it has too: journal, sources, resume."""
+"""A run that verifies somebody else's report, with all that a run has.
+
+It has a journal and sources, and can be resumed.
+"""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -30,7 +33,10 @@ MOST_CHARS, MOST_STATEMENTS = 500_000, 20_000
 def create_verification(
     given: GivenReport, settings: Settings, *, home: Path, docs: Sequence[str] = (), wanted_id: str = ""
 ) -> RunStore:
-    """Make a run that verifies a report. Raises ConfigError for an unusable text or setting, StoreError."""
+    """Create a run that verifies a report; raise ConfigError or StoreError.
+
+    ConfigError is for an unusable text or setting.
+    """
     given = safe_noun(given)
     check_size(given.text, given.other)
     if given.other and given.revises:
@@ -46,7 +52,7 @@ def create_verification(
 
 
 def check_size(text: str, other: str = "") -> None:
-    """Raise ConfigError for an empty text, and for texts of more characters or statements than are verified."""
+    """Raise ConfigError for an empty text, or too many characters or statements."""
     if not text.strip():
         raise ConfigError("The report is empty.", setting="report", value="")
     _check_count(max(len(text), len(other)), "characters", MOST_CHARS)
@@ -68,7 +74,10 @@ class VerificationRun(ResearchRun):
             self.given = GivenReport.model_validate_json(journal.notes(_GIVEN)[""])
 
     def job(self, log: EventLog) -> Job:
-        """See `RunTask.job`; the addresses that the report cites may be opened, unless it is held against documents."""
+        """Return the job as `RunTask.job` says; addresses cited may be opened.
+
+        They may not where the report is held against documents.
+        """
         return replace(super().job(log), question=self.given.question, addresses=self.given.addresses, stands_in=False)
 
     async def start(self, ctx: RunContext) -> dict[str, Any]:
@@ -79,7 +88,7 @@ class VerificationRun(ResearchRun):
 
 
 def cited_addresses(*texts: str) -> tuple[str, ...]:
-    """Return the addresses that reports cite, each once, those that are opened at most."""
+    """Return the distinct addresses that reports cite, as far as they are opened."""
     found: list[str] = []
     for report in map(read_report, texts):
         cited = {key for citation in report.citations for key in citation.ids}

@@ -1,4 +1,4 @@
-"""Searching a collection of passages: BM25, titles named in the question, a second hop.
+"""Search a collection of passages: BM25, titles in the question, a second hop.
 
 Everything here is arithmetic over the index and the texts of some ten candidates; there is no model
 and nothing is learnt.
@@ -34,7 +34,7 @@ _MEASURE = 0.5
 
 
 def query_terms(text: str) -> dict[str, float]:
-    """Return the terms of a query with their weights; empty when it holds nothing but function words.
+    """Return a query's terms with weights; none if it has function words alone.
 
     Two words are also looked for as the one that documents may make of them, and "how large" as a size.
     """
@@ -149,7 +149,7 @@ Read = Callable[[Iterable[int]], Mapping[int, Text]]
 def search(
     index: TermIndex, read: Read, query: str, *, limit: int, hops: int = 1, allowed: Set[int] | None = None
 ) -> list[tuple[int, float]]:
-    """Return the numbers of the best passages with their scores, best first, near-duplicates once.
+    """Return the best passages as (number, score), best first, near-duplicates once.
 
     `hops` 2 follows the names in the first hits of a question; a long description of what is sought names enough
     itself, and names that it does not hold lead away from it. `allowed` restricts to some passages.
@@ -191,7 +191,7 @@ def _add_titles(index: TermIndex, ranking: Ranking, query: str) -> None:
 
 
 def _titles_in(index: TermIndex, query: str) -> dict[str, int]:
-    """Return the titles that the query names, the longest at each place, with the number of their passages."""
+    """Return the titles in a query, longest at each place, with numbers of passages."""
     places = possible_titles(query[:LONGEST_QUERY])
     headings = {
         title: name
@@ -212,7 +212,7 @@ def _titles_in(index: TermIndex, query: str) -> dict[str, int]:
 
 
 def _add_second_hop(index: TermIndex, ranking: Ranking, texts: Mapping[int, Text], query: str, limit: int) -> None:
-    """Raise passages that a name found in a first hit leads to, and that hold what the first does not.
+    """Raise passages reached by names in a first hit, if they hold what it lacks.
 
     The score of a passage reached from a hit is a share of the hit's score plus its own BM25, in
     which terms the hit covers count little; the best way to reach a passage counts.
@@ -232,7 +232,7 @@ def _add_second_hop(index: TermIndex, ranking: Ranking, texts: Mapping[int, Text
 
 
 def _links(index: TermIndex, ranking: Ranking, texts: Mapping[int, Text], asked: str) -> dict[int, dict[int, float]]:
-    """Return for each first hit the passages that its names lead to, with the strength of the link."""
+    """Return for each first hit the passages its names lead to, with link strengths."""
     of_hit = {number: _names_of(text) for number, text in texts.items()}
     new = {name for _, titles in of_hit.values() for name in titles if f" {name} " not in asked}
     in_texts = frozenset[str]().union(*(found for found, _ in of_hit.values()))
@@ -248,7 +248,7 @@ def _links(index: TermIndex, ranking: Ranking, texts: Mapping[int, Text], asked:
 
 
 def _passages_with(index: TermIndex, name: str, passages: int) -> dict[int, float]:
-    """Return the passages that a name leads to; none where only one holds it, which is the first hit, or too many do."""
+    """Return the passages that a name leads to; none if it is in one, or too many."""
     numbers = index.passages_with_name(name, most=COMMON + 1)
     if not 1 < len(numbers) <= COMMON:
         return {}
@@ -265,7 +265,7 @@ def _merged(links: Iterable[Mapping[int, float]]) -> dict[int, float]:
 
 @lru_cache(maxsize=_PREPARED)
 def _names_of(text: Text) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names in a passage, and these with the titles that may hide inside them."""
+    """Return the names in a passage, and these with titles that may hide in them."""
     found = title_keys(text.title) | names(text.text)
     inner = {k for phrase in set(phrases(text.text)) for place in possible_titles(phrase) for k in place}
     return found, found | inner

@@ -1,4 +1,4 @@
-"""Date and standing of the sources of a library, read once from the head of what was stored."""
+"""Date and standing of a library's sources, read once from the head of each."""
 
 import re
 from typing import NamedTuple
@@ -29,7 +29,7 @@ _read: "WeakKeyDictionary[Library, dict[str, Dated]]" = WeakKeyDictionary()
 
 
 def dated_source(library: Library, source: str) -> Dated:
-    """Return the date and standing of a source by its id (`s7`); empty ones while nothing of it is stored.
+    """Return a source's date and standing by id (`s7`); empty if nothing is stored.
 
     Its own text counts before what a search said of it; of two dates the newer one.
     """

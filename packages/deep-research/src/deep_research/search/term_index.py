@@ -34,7 +34,7 @@ Row = tuple[int, str, str]
 
 
 class TermIndex:
-    """The terms of passages and the titles they stand under; the caller holds the lock and the transaction.
+    """An index of passages' terms and titles; the caller holds lock and transaction.
 
     Passages that are added and removed wait in memory until `flush`, because each statement of FTS5 inside a savepoint
     writes a segment of its own. The caller flushes before it asks and before it commits.
@@ -53,7 +53,10 @@ class TermIndex:
             self._db.execute(statement)
 
     def add(self, title: str, passages: Mapping[int, tuple[str, str]]) -> None:
-        """Index the passages of a document, whose numbers are higher than all before: text and headings by number."""
+        """Index a document's passages: (text, headings) by number.
+
+        The numbers are higher than all before.
+        """
         if not passages:
             return
         self._flush_many()
@@ -97,7 +100,7 @@ class TermIndex:
     def term_scores(
         self, term: str, frequency: int, *, passages: int, weight: float, among: Collection[int] | None = None
     ) -> dict[int, float]:
-        """Return the BM25 score that a term gives to each passage that holds it, or to those of them in `among`.
+        """Return a term's BM25 score in each passage that holds it, or those in `among`.
 
         `frequency` is that of the term, `passages` the number of all, `weight` what stands for the IDF.
         """
@@ -112,7 +115,7 @@ class TermIndex:
         return dict(self._db.execute(query, values).fetchall())
 
     def passages_with_name(self, name: str, *, most: int) -> list[int]:
-        """Return the numbers of the passages whose title or text holds the terms of `name` in a row, at most `most`."""
+        """Return up to `most` passages with `name` as a phrase in title or text."""
         phrase = _phrase(name)
         if not phrase:
             return []
@@ -120,7 +123,7 @@ class TermIndex:
         return [number for (number,) in self._db.execute(query, (f'"{phrase}"', most))]
 
     def title_frequencies(self, keys: Iterable[str]) -> dict[str, int]:
-        """Return how many passages stand under each title of `keys`; titles that are not there are left out."""
+        """Return the number of passages under each title of `keys`, without missing ones."""
         query = "SELECT key, sum(passages) FROM titles WHERE key IN (SELECT value FROM json_each(?)) GROUP BY key"
         return dict(self._db.execute(query, (json.dumps(list(keys)),)).fetchall())
 
@@ -131,7 +134,7 @@ class TermIndex:
 
 
 def _titles(title: str, passages: Mapping[int, tuple[str, str]]) -> list[tuple[str, int, int]]:
-    """Return the keys of a document's title and of the headings in it, each with the first of its passages and their number."""
+    """Return the keys of title and headings, each with first passage and count."""
     found = [(name, min(passages), len(passages)) for name in title_keys(title)]
     sections: dict[tuple[str, ...], list[int]] = {}
     for number, (_, heading) in passages.items():

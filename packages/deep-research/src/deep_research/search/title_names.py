@@ -39,7 +39,7 @@ _NOT_NAMES = STOP_WORDS.union(words("stop_words.leading"), words("stop_words.wee
 
 
 def key(name: str) -> str:
-    """Return the form under which a name is looked up: its words, case-folded, without marks.
+    """Return the key for looking up a name: its words, case-folded, without marks.
 
     Spaces stand between words of spaced scripts only, so that a name has one key inside a run too.
     """
@@ -48,7 +48,10 @@ def key(name: str) -> str:
 
 @lru_cache(maxsize=500)
 def title_keys(title: str) -> frozenset[str]:
-    """Return the keys of a title: whole, without numbering and parentheses, and what stands before a comma or dash."""
+    """Return a title's keys: whole, bare, and the part before a comma or dash.
+
+    Bare is without numbering and parentheses.
+    """
     bare = bare_title(title)
     head, *tail = _DASH.split(bare, maxsplit=1)
     keys = {key(title), key(bare), key(bare.partition(",")[0]), key(head) if tail else ""}
@@ -64,7 +67,7 @@ def bare_title(title: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def heading_key(heading: str) -> str:
-    """Return the key of a heading within a document: its terms without number and small words; "" where it has none."""
+    """Return a heading's key, its terms without number and small words, or ""."""
     terms = content_terms(bare_title(heading))
     return HEADING + " ".join(terms) if terms else ""
 
@@ -79,7 +82,7 @@ def names(text: str) -> set[str]:
 
 @lru_cache(maxsize=50_000)
 def _keys(phrase: str) -> tuple[str, ...]:
-    """Return the keys of the names in a run of capitalised words; a collection repeats its names."""
+    """Return the keys of the names in a run of capitalised words; cached."""
     found: list[str] = []
     for part in _BREAK.split(phrase):  # at commas and prepositions
         words = part.split()
@@ -95,12 +98,14 @@ def _is_name(k: str) -> bool:
 
 
 def phrases(text: str) -> list[str]:
-    """Return the runs of capitalised words in `text`, with the small words inside them."""
+    """Return the runs of capitalised words in `text`, with the small words inside."""
     return _PHRASE.findall(text)
 
 
 def possible_titles(text: str) -> list[dict[str, int]]:
-    """Return for each word of `text` the possible titles that begin there, with the number of their words.
+    """Return for each word of `text` the titles that may begin there: key → width.
+
+    The width is the number of words.
 
     They are keys, longest first. A single word counts where it is capitalised: titles such as "Brother" are words of every text.
     """
@@ -125,7 +130,7 @@ def _join(text: str, word: str) -> str:
 
 
 def _words(text: str) -> list[tuple[str, bool]]:
-    """Return the words of a text, each CJK character a word, with whether it begins with a capital."""
+    """Return a text's words, each CJK character one, and whether each is capitalised."""
     if text.isascii():
         return [(run.casefold(), not run[0].islower()) for run in _WORD.findall(text)]
     pieces = _PIECE.findall(text)

@@ -1,4 +1,4 @@
-"""Places to search, each in one file, which may hold a family: the documents of the user, and everything behind a web API.
+"""Places to search, one file each or per family: user documents and web APIs.
 
 A source file holds a class of options, a class with the source's `name`, `purpose` and `needs` (the variable of its
 key, or None), and pure `parse_…` functions from an API's answer to results.

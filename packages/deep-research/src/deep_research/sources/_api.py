@@ -1,4 +1,4 @@
-"""What all sources behind a web API share: options, keys, queries, the calls, and what becomes of their errors."""
+"""What all sources behind web APIs share: options, keys, queries, calls, errors."""
 
 import re
 from abc import abstractmethod
@@ -28,7 +28,7 @@ _MOST_KEYWORDS, _FEWER_KEYWORDS = 8, 3
 
 
 def attempts(query: str, *, narrow: bool, max_chars: int) -> Iterator[str]:
-    """Yield the query, or for a `narrow` API its keywords and then its first three keywords."""
+    """Yield the query; for a `narrow` API its keywords, then the first three alone."""
     line = shorten(query, max_chars).removesuffix(" …")
     if not narrow or re.search(r'\w:\S|"', line):  # fields and phrases: somebody knows what they ask for
         yield line
@@ -40,14 +40,14 @@ def attempts(query: str, *, narrow: bool, max_chars: int) -> Iterator[str]:
 
 
 def keywords(query: str) -> list[str]:
-    """Return the words of a query that are no stop words, as written; all of them when there are no others."""
+    """Return a query's words but stop words, as written; all if there are no others."""
     words = _WORD.findall(query)
     telling = [word for word in words if word.lower() not in STOP_WORDS]
     return telling or words or [query]
 
 
 class Pace(NamedTuple):
-    """How often a service may be called: what it documents for its smallest plan, and in `why` where it says so.
+    """The call rate a service documents for its smallest plan; `why` says where.
 
     `at_once` calls may follow each other after a pause; `most` is the largest number per second that can be set.
     """
@@ -59,7 +59,7 @@ class Pace(NamedTuple):
 
 
 class ApiOptions(BaseModel):
-    """What can be set for every source: where its API is, and how often it may be called."""
+    """Options of every source: where its API is, and how often it may be called."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -94,7 +94,7 @@ class ApiOptions(BaseModel):
 
 
 def web_addresses(value: tuple[str, ...]) -> tuple[str, ...]:
-    """Return `value`. Raises ValueError for anything in it that is no web address; for validators of options."""
+    """Return `value`; raise ValueError for what is no web address (for validators)."""
     for address in value:
         if not address.startswith(("https://", "http://")):
             raise ValueError(f"{address!r} does not begin with https:// or http://")
@@ -110,7 +110,7 @@ class DatedOptions(ApiOptions):
     def period(
         self, template: str, *, first: str = "1990-01-01", last: str = "2100-12-31", form: str = "%Y-%m-%d"
     ) -> str:
-        """Return `template` with the days {since} and {until} put in, written in `form`; "" without a period.
+        """Fill the days {since} and {until} into `template`, as `form`; "" for no period.
 
         `first` and `last` stand for an end that is open.
         """
@@ -120,7 +120,10 @@ class DatedOptions(ApiOptions):
         return template.format(since=since, until=f"{self.until:{form}}" if self.until else last)
 
     def covers(self, day: str | None) -> bool:
-        """Tell whether a date (YYYY, YYYY-MM or YYYY-MM-DD) is in the period; an unknown one is."""
+        """Return whether a date is in the period; an unknown one is.
+
+        A date is YYYY, YYYY-MM or YYYY-MM-DD.
+        """
         since, until = str(self.since or ""), str(self.until or "9999")
         return since <= (day or until) <= until
 
@@ -137,14 +140,14 @@ _SHORT = 65_536
 
 
 async def read_answer(parse: Callable[..., _T], response: ApiResponse, *about: Any) -> _T:
-    """Return `parse(response, *about)`. Raises what it raises, and Unreadable for an answer that takes too long."""
+    """Return `parse(response, *about)`; raise its errors, or Unreadable if too slow."""
     if len(response.body) <= _SHORT:
         return parse(response, *about)
     return await in_a_worker(parse, response, *about, size=len(response.body))
 
 
 async def in_a_worker(work: Callable[..., _T], *given: Any, size: int) -> _T:
-    """Return `work(*given)`, done in a worker within the limits for `size` bytes. Raises Unreadable beyond them."""
+    """Do `work(*given)` in a worker, in limits for `size` bytes; or raise Unreadable."""
     returns = cast("type[_T]", get_type_hints(work)["return"])
     try:
         return await in_worker_thread(call_in_worker, work, *given, returns=returns, limits=limits_of(size))
@@ -156,7 +159,7 @@ Options = TypeVar("Options", bound=ApiOptions)
 
 
 class ApiSource(Declaration, Generic[Options]):
-    """One place behind a web API: a class that declares itself and writes `_search` (and `_read`).
+    """A place behind a web API; subclasses declare it, write `_search` (and `_read`).
 
     Keys come in by the names of their environment variables; nothing reads the environment.
     """
@@ -192,7 +195,7 @@ class ApiSource(Declaration, Generic[Options]):
 
     @classmethod
     def build(cls, options: Mapping[str, Any] | None, client: ApiClient, keys: Mapping[str, str]) -> Self:
-        """Return the source with these options (unset ones have defaults). Raises ConfigError for wrong ones."""
+        """Return the source with these options or defaults; raise ConfigError if wrong."""
         return cls(cls.read_options(options), client, keys)  # pyright: ignore[reportArgumentType]
 
     @classmethod
@@ -216,7 +219,7 @@ class ApiSource(Declaration, Generic[Options]):
 
     @classmethod
     def is_at_address(cls) -> bool:
-        """Whether the service is one's own: the option `base_url` or the variable in `needs` says where it is."""
+        """Return whether the service is one's own, by `base_url` or `needs` variable."""
         return bool(cls.needs and cls.needs.endswith("_URL"))
 
     async def prepare(self, progress: Progress) -> Sequence[Gap]:
@@ -225,7 +228,7 @@ class ApiSource(Declaration, Generic[Options]):
         return [self._gap(f"search at {self.name}", missing)] if missing else []
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
-        """Return at most `limit` results, best first, each thing once. Raises SourceError when the place fails."""
+        """Return up to `limit` results, best first, each once; or raise SourceError."""
         if limit < 1 or not query.strip():
             return SearchResult()
         self._insist_on_key()
@@ -268,7 +271,7 @@ class ApiSource(Declaration, Generic[Options]):
         raise NotImplementedError
 
     async def _read(self, found: Found) -> Found | None:
-        """Return a result with its document or page text, where the API has it in another call; else None."""
+        """Return a result with its text, where the API has it in another call; else None."""
         return None
 
     async def _found_in(self, parse: Callable[..., Iterable[Found]], call: Awaitable[ApiResponse]) -> SearchResult:
@@ -305,7 +308,7 @@ class ApiSource(Declaration, Generic[Options]):
             raise Blocked(f"{self.name} is not ready: {missing}", source=self.name)
 
     def _without_secrets(self, error: SourceError) -> SourceError:
-        """Return the error with every key masked: services repeat keys in messages and addresses."""
+        """Return the error with all keys masked; services repeat them in messages."""
         secrets = tuple(self._secrets())
         texts = {name: value for name, value in vars(error).items() if isinstance(value, str)}
         return replace(error, **{name: mask_secrets(text, secrets) for name, text in texts.items()})

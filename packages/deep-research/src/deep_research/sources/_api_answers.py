@@ -1,5 +1,6 @@
-"""Read what an API sent: from its raw answer to JSON or XML, or to an error that says what the reader can do, and then
-to single fields without trusting their shape (missing, null and oddly typed ones; dates in many forms).
+"""Read an API's answer to JSON, XML or a helpful error, then to single fields.
+
+The shape of fields is not trusted: they may be missing, null or oddly typed, and dates have many forms.
 
 An answer that is no success, or no data, never becomes text: it ends here as a SourceError.
 """
@@ -49,8 +50,9 @@ _END = 2_000
 
 
 class Record:
-    """One value of a JSON answer, mostly an object. Its fields are read by path (keys of objects, indices of lists), and
-    their shape is not trusted: what is missing, null or of another type reads as nothing.
+    """A JSON value, mostly an object, with fields read by path and not trusted.
+
+    A path has keys of objects and indices of lists; what is missing, null or of another type reads as nothing.
     """
 
     def __init__(self, value: Any = None) -> None:
@@ -77,7 +79,7 @@ class Record:
         return value
 
     def items(self, *path: str | int) -> list[Any]:
-        """Return the list under `path` as it is, null as none, and anything else as a list of one."""
+        """Return the list under `path` as it is; null as none, others as a list of one."""
         value = self.get(*path)
         if isinstance(value, list):
             return value
@@ -92,7 +94,7 @@ class Record:
         return [Record(item) for item in self.items(*path) if isinstance(item, Mapping)]
 
     def text(self, *path: str | int) -> str:
-        """Return the string or number under `path` as a clean line, or the first of a list that has one."""
+        """Return the string or number under `path` as a clean line, or a list's first."""
         value = self.get(*path)
         if isinstance(value, str):
             return fold(value)
@@ -103,11 +105,11 @@ class Record:
         return ""
 
     def texts(self, *path: str | int) -> tuple[str, ...]:
-        """Return the clean lines of the list (or the string) under `path`, each once, empty ones left out."""
+        """Return the distinct clean lines of the list or string under `path`, not empty."""
         return distinct(Record(item).text() for item in self.items(*path))
 
     def raw(self, *path: str | int) -> str:
-        """Return the string under `path` with its line breaks and markup, or the first of a list."""
+        """Return the string under `path`, or a list's first, with line breaks and markup."""
         value = self.get(*path)
         if isinstance(value, list):
             return next((item for item in value if isinstance(item, str) and item.strip()), "")
@@ -118,7 +120,7 @@ class Record:
         return line(self.raw(*path))
 
     def paragraphs(self, *path: str | int) -> str:
-        """Return the string under `path` without markup, paragraphs parted by blank lines."""
+        """Return the string under `path` without markup, paragraphs by blank lines."""
         return paragraphs(self.raw(*path))
 
     def number(self, *path: str | int) -> int | None:
@@ -160,8 +162,9 @@ class Record:
 
 
 class Node:
-    """One element of an XML answer, or none. Its parts are found by local names, whatever their namespace, along a path
-    of descendants; what is not there reads as nothing.
+    """An XML element or none, whose parts are found by local names along a path.
+
+    The namespace does not matter, and a path is one of descendants; what is not there reads as nothing.
     """
 
     def __init__(self, element: Any = None) -> None:
@@ -189,7 +192,7 @@ class Node:
         return Node(element)
 
     def children(self, *path: str) -> "list[Node]":
-        """Return the elements of the last name in `path`, below the first descendant along the rest of it."""
+        """Return the elements of `path`'s last name, below the first match of the rest."""
         *above, name = path
         parent = self.child(*above).element
         return [] if parent is None else [Node(one) for one in parent.findall(f"{{*}}{name}")]
@@ -199,7 +202,7 @@ class Node:
         return [Node(one) for one in self.element.iter(f"{{*}}{name}")] if self else []
 
     def raw(self, *path: str) -> str:
-        """Return all text inside the first descendant along `path` as it stands; without a path that of this one."""
+        """Return the raw text of the first descendant along `path`, or of this element."""
         found = self.child(*path).element
         return "" if found is None else "".join(str(part) for part in found.itertext())
 
@@ -234,7 +237,7 @@ class Node:
         return line(self.markup(*path))
 
     def paragraphs(self, *path: str) -> str:
-        """Return the content along `path` without markup, paragraphs parted by blank lines."""
+        """Return the content along `path` without markup, paragraphs by blank lines."""
         return paragraphs(self.markup(*path))
 
 
@@ -252,7 +255,7 @@ _ReadAll = Callable[Concatenate[ApiResponse, _P], list[Found]]
 
 
 class Declaration:
-    """What a source says of itself, once, as class variables: tables, messages, documentation and tests read it."""
+    """What a source declares, once, in class variables for tables, messages and docs."""
 
     name: ClassVar[str]
     """The name in settings and reports, which is that of the file."""
@@ -267,12 +270,12 @@ class Declaration:
 
     @classmethod
     def variables(cls) -> tuple[str, ...]:
-        """Return the environment variables that this source may use, the needed one first."""
+        """Return the environment variables this source may use, the needed one first."""
         return (*((cls.needs,) if cls.needs else ()), *cls.also)
 
     @classmethod
     def key_variable(cls) -> str | None:
-        """Return the variable of the key, as messages name it, or None; other variables hold addresses and ids."""
+        """Return the key's variable, as in messages, or None; others hold addresses, ids."""
         return next((name for name in cls.variables() if name.endswith(("_KEY", "_TOKEN", "_EMAIL"))), None)
 
     @classmethod
@@ -321,7 +324,10 @@ class Declaration:
 
     @classmethod
     def object_of(cls, response: ApiResponse, *fields: str, what: str = "results") -> Record:
-        """Return the JSON object of a successful answer. Raises Unreadable when it has none of these fields (if any)."""
+        """Return a successful answer's JSON object; raise Unreadable without `fields`.
+
+        One of them is enough, if any are given.
+        """
         answer = cls.json_of(response)
         if isinstance(answer, Mapping) and (not fields or any(field in answer for field in fields)):
             return Record(answer)
@@ -398,7 +404,7 @@ class Declaration:
 
     @classmethod
     def failure(cls, kind: type[_E], response: ApiResponse, why: str) -> _E:
-        """Return an error of `kind` about this answer; its message begins with the source's name."""
+        """Return an error of `kind` on this answer; its message begins with the source."""
         parts = urlsplit(response.url)
         url = f"{parts.scheme}://{parts.hostname or ''}{parts.path}"  # a query may hold a key
         return kind(f"{cls.name}: {why}", source=cls.name, url=url, status=response.status)
@@ -441,7 +447,7 @@ def says_wait(words: str) -> bool:
 
 
 def explanation(response: ApiResponse) -> str:
-    """Return what the answer itself gives as its reason: the message of a JSON error, or a short plain text."""
+    """Return the answer's own reason: a JSON error's message, or a short plain text."""
     try:
         value = json.loads(response.body.decode("utf-8-sig"))
     except (ValueError, RecursionError):

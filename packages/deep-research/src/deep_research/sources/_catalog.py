@@ -1,4 +1,4 @@
-"""All sources and retrieval strategies on one table: name, purpose, key, ready or not; and how to open one."""
+"""All sources and strategies in one table: name, purpose, key, ready; open one."""
 
 import difflib
 import re
@@ -17,7 +17,7 @@ from deep_research.sources._api import ApiOptions, ApiSource
 
 
 class SourceRow(NamedTuple):
-    """One line of `deep-research sources`. `missing` says what has to be set, "" when the source is ready."""
+    """A row of `deep-research sources`; `missing` says what to set, "" when ready."""
 
     name: str
     purpose: str
@@ -37,7 +37,7 @@ def source_rows(
     *,
     names: Collection[str] | None = None,
 ) -> list[SourceRow]:
-    """Return one row per source behind a web API, sorted by name; with `names` those that are named or have options.
+    """Return a row per web API source, by name; `names` and options select rows.
 
     `keys` are the values of the variables that are set, `options` the options by source. Raises ConfigError
     for options of an unknown source and for options that do not fit.
@@ -51,7 +51,7 @@ def source_rows(
 
 
 def api_sources(names: Collection[str] | None = None) -> dict[str, type[ApiSource[Any]]]:
-    """Return the classes of the sources behind web APIs, by name, sorted: all, or those of `names` that there are."""
+    """Return the web API source classes by name, sorted: all, or those in `names`."""
     found: dict[str, type[ApiSource[Any]]] = {}
     for name in registry.names("sources"):
         if names is not None and name not in names:
@@ -63,7 +63,7 @@ def api_sources(names: Collection[str] | None = None) -> dict[str, type[ApiSourc
 
 
 def named_source(name: str) -> type[ApiSource[Any]]:
-    """Return the class of the source of this name. Raises ConfigError for an unknown one."""
+    """Return a source's class by name; raise ConfigError for an unknown one."""
     if kind := api_sources({name}).get(name):
         return kind
     near = difflib.get_close_matches(name, api_sources(), n=1)
@@ -75,17 +75,17 @@ def named_source(name: str) -> type[ApiSource[Any]]:
 def open_source(
     name: str, client: ApiClient, keys: Mapping[str, str], options: Mapping[str, Any] | None = None
 ) -> ApiSource[Any]:
-    """Return a source by name. Raises ConfigError for an unknown one and for options that do not fit."""
+    """Open a source by name; raise ConfigError for an unknown name or unfit options."""
     return named_source(name).build(options, client, keys)
 
 
 def variables(names: Collection[str] | None = None) -> tuple[str, ...]:
-    """Return every environment variable that some source uses, or one of `names`, sorted: those that are looked up."""
+    """Return the sorted environment variables used by all sources, or by `names`."""
     return tuple(sorted({name for kind in api_sources(names).values() for name in kind.variables()}))
 
 
 def api_rates(options: Iterable[ApiOptions]) -> tuple[tuple[str, Rate], ...]:
-    """Return how often each host (with its port where one is written) in these options may be called.
+    """Return how often each host (with a written port) in `options` may be called.
 
     Of several rates for one host it is the strictest.
     """
@@ -102,7 +102,7 @@ AUTO, NONE, _WEB, _FIRST_FOR = "auto", "none", "web", "first_for"
 
 
 def strategies() -> dict[str, str]:
-    """Return the names of all strategies with what they are for; `auto` is of all of them."""
+    """Return all strategies with their purposes; `auto` is of all of them."""
     told = {name: entry["purpose"] for name, entry in _data().items() if name not in (_WEB, _FIRST_FOR)}
     return told | {
         AUTO: "A model chooses among all sources; without one those of every strategy that fits the question are searched.",
@@ -137,7 +137,10 @@ def strategy_sources(
 
 
 def fitting_strategies(question: str) -> list[str]:
-    """Return the strategies whose words are in the question, those with most of them first; `general` when none are."""
+    """Return strategies by the number of their words in the question, or `general`.
+
+    Those with most come first.
+    """
     asked = question.lower()
     counts = {name: sum(_says(asked, word) for word in entry.get("words", ())) for name, entry in _data().items()}
     said = [name for name in counts if counts[name]]

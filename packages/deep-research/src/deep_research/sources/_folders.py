@@ -1,4 +1,4 @@
-"""The files below the folders that the user named, each once; what is passed over is named as well."""
+"""List the files below the user's folders, each once, and what is passed over."""
 
 import os
 import re
@@ -22,7 +22,7 @@ _INDEX = "an index or a form for searching, made by a program: passed over"
 
 
 class File(NamedTuple):
-    """A file to read. `location` is its path relative to the folder that the user named."""
+    """A file to read; `location` is its path relative to the folder the user named."""
 
     path: Path
     location: str
@@ -65,7 +65,7 @@ def walk(paths: Sequence[Path]) -> Iterator[File | Problem]:
 
 
 def _is_of_system(path: Path) -> bool:
-    """Tell whether the kernel makes this up: it lies in one of its folders, or on a file system like theirs."""
+    """Return whether the kernel makes a path up, by its folder or file system."""
     if any(path.is_relative_to(folder) for folder in _SYSTEM):
         return True
     with suppress(OSError):
@@ -93,7 +93,7 @@ class _Walk:
         self._seen: set[tuple[int, int]] = set()
 
     def folder(self, start: Path, root: Path) -> Iterator[File | Problem]:
-        """Yield what is below `start`, in the named folder `root`; links are kept in `links`."""
+        """Yield what is below `start` in the named folder `root`; keep links in `links`."""
         pending = [start]
         while pending:
             folder = pending.pop()
@@ -137,7 +137,7 @@ class _Walk:
         return known
 
     def _refusal(self, path: Path, *, generated: bool) -> str:
-        """Return why something in a folder is not entered, or ""; `generated` says that a program made the folder."""
+        """Return why an entry is not entered, or ""; `generated`: a program's folder."""
         if path.name.startswith((".", "_") if generated else ".") or path.name in _SKIPPED_FOLDERS:
             return _HIDDEN
         if _BESIDE_FILES.fullmatch(path.name) and not path.is_dir():

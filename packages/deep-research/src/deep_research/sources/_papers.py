@@ -1,4 +1,4 @@
-"""Scholarly works: their identifiers, one key for the same work whoever found it, and their record as a document."""
+"""Scholarly works: identifiers, one key per work whoever found it, documents."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -76,7 +76,7 @@ def doi(text: str) -> str:
 
 
 def arxiv_id(text: str) -> str:
-    """Return the arXiv id in an address, `arXiv:…`, DOI or bare id, without its version, or ""."""
+    """Return the arXiv id in an address, `arXiv:…`, DOI or id, no version; or ""."""
     text = text.strip()
     named = _ARXIV_PREFIX.search(text)
     match = _ARXIV.match(text, named.end()) if named else _ARXIV.fullmatch(text)
@@ -92,7 +92,7 @@ def pmid(text: str) -> str:
 
 
 def work_key(ids: Mapping[str, str], otherwise: str = "") -> str:
-    """Return the key of a work with these ids, by kind, whichever source found it; without any it is `otherwise`."""
+    """Return a work's key by its ids, whichever source found it; else `otherwise`."""
     name = ids.get("doi", "")
     of_doi = arxiv_id(name.removeprefix(_ARXIV_DOI)) if name.startswith(_ARXIV_DOI) else ""
     known = {**ids, "arxiv": ids.get("arxiv") or of_doi}
@@ -100,12 +100,12 @@ def work_key(ids: Mapping[str, str], otherwise: str = "") -> str:
 
 
 def full_text_of_arxiv(paper: str) -> tuple[str, str]:
-    """Return the addresses of an arXiv paper's full text as HTML (not all papers have one) and as PDF."""
+    """Return an arXiv paper's full-text addresses: HTML (not for all) and PDF."""
     return f"https://arxiv.org/html/{paper}", f"https://arxiv.org/pdf/{paper}"
 
 
 def arxiv_texts(key: str, url: str) -> tuple[str, ...]:
-    """Return where the whole text may be of the paper with this key, best first; none for what is not on arXiv.
+    """Return where an arXiv paper's full text may be by key, best first; else none.
 
     `url` may name its version. ar5iv has the papers from before arXiv made HTML.
     """

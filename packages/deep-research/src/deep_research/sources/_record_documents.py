@@ -1,5 +1,7 @@
-"""Texts that an API sent, as documents that claims can cite: what it knows about one thing (title, facts, sections),
-and pages as Markdown or with one block per line. Markup in titles and abstracts (HTML, JATS XML, MathML) is taken out.
+"""Turn an API's texts into documents that can be cited: records and pages.
+
+A record has a title, facts and sections; a page is Markdown, or has one block per line. Markup in titles and abstracts
+(HTML, JATS XML, MathML) is taken out.
 """
 
 import html
@@ -70,7 +72,7 @@ def paragraphs(markup: str) -> str:
 
 
 def sections(markup: str) -> list[Section]:
-    """Return the sections of an abstract: what its `<title>` or `<h4>` elements head, in order."""
+    """Return an abstract's sections in order, headed by `<title>`, `<h4>` and alike."""
     found: list[tuple[str, list[str]]] = [("", [])]
     for is_heading, piece in _pieces(markup):
         if is_heading and len(piece) <= _MAX_HEADING_CHARS:
@@ -81,7 +83,7 @@ def sections(markup: str) -> list[Section]:
 
 
 def entities(text: str) -> str:
-    """Return text without markup whose characters are escaped (`&#x2F;`), also twice, on one line."""
+    """Return unmarked text on one line, with escapes (`&#x2F;`) resolved, also twice."""
     return fold(_unescape(text))
 
 
@@ -112,7 +114,7 @@ def _pieces(markup: str) -> Iterator[tuple[bool, str]]:
 
 
 def _without(markup: str, begins: re.Pattern[str]) -> str:
-    """Return `markup` without what begins so and ends; an end that is missing is looked for once, not by each beginning."""
+    """Return `markup` without stretches that begin so and end; in linear time."""
     kept, start, place, endless = list[str](), 0, 0, set[str]()
     while begun := begins.search(markup, place):
         name, place = begun[begun.lastindex or 0].lower(), begun.end()
@@ -206,7 +208,7 @@ def distinct(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def write_text(builder: DocumentBuilder, text: str) -> None:
-    """Add plain text: paragraphs are parted by blank lines, lines that begin like list items are items."""
+    """Add plain text: paragraphs by blank lines, lines like list items as items."""
     for block in _BETWEEN_BLOCKS.split(text):
         prose: list[str] = []
         for line in block.splitlines():
@@ -220,7 +222,7 @@ def write_text(builder: DocumentBuilder, text: str) -> None:
 
 
 def people(names: Sequence[str]) -> str:
-    """Return the names, the first twenty of a long list with the number of the others."""
+    """Return the names, of a long list the first twenty and the number of others."""
     shown = "; ".join(names[:_MAX_SHOWN_AUTHORS])
     more = len(names) - _MAX_SHOWN_AUTHORS
     return f"{shown}; and {more} more" if more > 0 else shown
@@ -235,7 +237,7 @@ def _shown(value: object) -> str:
 
 
 def read_page(found: Found) -> Document:
-    """Return the page that a source sent with its result. Raises Unreadable when it is no text."""
+    """Return the page a source sent with its result; raise Unreadable for no text."""
     text = without_menus(found.page_text)
     is_marked = _MARKED.search(text) is not None
     lines = with_marked_headings(_lines_apart(text)) if is_marked else _lines_apart(text)
@@ -248,7 +250,7 @@ def read_page(found: Found) -> Document:
 
 
 def _lines_apart(text: str) -> str:
-    """Page text without Markdown has one block per line; its lines must not be joined to one paragraph.
+    """Set apart the lines of page text without Markdown, so that none are joined.
 
     Where the page's own line breaks were kept, the lines of a sentence stay together.
     """

@@ -1,4 +1,4 @@
-"""The typed answers a language model gives; each becomes a JSON schema, and a noun of ours.
+"""Typed answers of a language model, each with a JSON schema and a noun of ours.
 
 Models write fields in the order of the schema: what a decision rests on comes before the decision.
 """
@@ -24,7 +24,7 @@ Texts = Annotated[list[str], BeforeValidator(_as_list)]
 
 
 class Answer(BaseModel):
-    """Base: unknown fields are ignored, because models like to add some; of a list that has no end, the start counts."""
+    """The base of answers: unknown fields are ignored, endless lists are cut."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -174,7 +174,7 @@ class ReckoningAnswer(Answer):
 
 
 class JudgeAnswer(Answer):
-    """See the prompt `judge`: only failures are listed; `checked` proves that all were judged."""
+    """The answer to `judge`: only failures; `checked` proves that all were judged."""
 
     problems: list[ClaimProblemAnswer]
     reckonings: list[ReckoningAnswer] = Field(default_factory=list)

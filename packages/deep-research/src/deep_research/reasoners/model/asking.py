@@ -1,4 +1,4 @@
-"""Ask a model: for structured answers by schema with repair, for tool calls, and for free text to its end."""
+"""Ask a model for structured answers with repair, tool calls, or full free text."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
@@ -27,7 +27,7 @@ class Asker:
     """Puts questions to a model and reads typed answers."""
 
     def __init__(self, complete: Complete, *, retries: int = 2, most: Callable[[Role], int] = lambda _: 4096) -> None:
-        """`retries`: how often an answer that does not fit its schema is asked for again; `most`: tokens of an answer."""
+        """Set up with `retries` for answers off their schema, and `most` tokens by role."""
         self._complete = complete
         self._most = most
         self._retries = retries
@@ -66,7 +66,7 @@ class Asker:
     async def act(
         self, role: Role, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], *, is_prose: bool = True
     ) -> ModelAnswer:
-        """Return the model's next tool calls, or its text, to its end; `is_prose` tells whether that is for readers.
+        """Return the next tool calls or the whole text; `is_prose` means for readers.
 
         A text that its output limit cut is gone on with, as often as `_CONTINUED` and as far as `_MOST_CHARS` say.
         """
@@ -84,7 +84,10 @@ class Asker:
         return answer.model_copy(update={"text": text[:_MOST_CHARS]})
 
     async def _sent(self, request: ModelRequest, role: Role) -> ModelAnswer:
-        """Return the answer; of a prompt that cannot fit the last refusal is raised, with what it had as `fits`."""
+        """Send a request; raise the last refusal again for a prompt that cannot fit.
+
+        A refusal has the size of its prompt as `fits`.
+        """
         size, refused = sum(estimate_tokens(message.text) for message in request.messages), REFUSED.get()
         if refused and size > refused.fits:
             raise refused
@@ -97,7 +100,7 @@ class Asker:
     async def act_or_answer(
         self, role: Role, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], kind: type[_A]
     ) -> tuple[ModelAnswer, _A | None]:
-        """Return the model's next tool calls, or its answer as `kind`: read from its words, else asked for by schema."""
+        """Return the next tool calls, or the answer as `kind`, by its text or a schema."""
         answer = await self.act(role, messages, tools, is_prose=False)
         if answer.tool_calls:
             return answer, None
@@ -113,7 +116,7 @@ _GO_ON = "Your text was cut at the output limit. Go on exactly where it stops; r
 
 
 def read_as(kind: type[_A], answer: ModelAnswer) -> tuple[_A | None, str]:
-    """Return the JSON object in an answer as `kind`, or None and what is wrong with it."""
+    """Return the JSON object in an answer as `kind`, or None with what is wrong."""
     complete = answer.finish_reason != "length"
     if (found := find_object(answer.text, complete=complete)) is None:
         cut = "That was cut off at its length limit; be brief."
@@ -127,7 +130,7 @@ def read_as(kind: type[_A], answer: ModelAnswer) -> tuple[_A | None, str]:
 
 @cache
 def schema_of(kind: type[Answer]) -> dict[str, Any]:
-    """Return the JSON schema of an answer in the strict form providers ask for: no defaults, nothing extra."""
+    """Return an answer's JSON schema in strict form: no defaults, nothing extra."""
     return _strict(kind.model_json_schema())
 
 

@@ -1,4 +1,4 @@
-"""What every thought of a language model shares: its prompts, its window, and who thinks when it cannot."""
+"""What all model calls of a reasoner share: prompts, window and the fallback."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ _PASSAGE_TOKENS = {"brief": 15_000, "standard": 40_000, "deep": 100_000}
 
 @dataclass(frozen=True)
 class Offered:
-    """What a model may use: sources by name and purpose, web addresses, and tools of others."""
+    """What a model may use: sources by name and purpose, addresses, outside tools."""
 
     places: Sequence[tuple[str, str]] = ()
     opens_addresses: bool = False
@@ -51,7 +51,7 @@ class Offered:
 
 
 class ModelReasonerBase:
-    """Prompts, limits and fallback that all thoughts share; they are mixed in by `ModelReasoner`."""
+    """The prompts, limits and fallback of all thoughts, mixed into `ModelReasoner`."""
 
     reads_conversation = True
 
@@ -68,7 +68,10 @@ class ModelReasonerBase:
         on_gap: Callable[[Gap], object] = lambda _gap: None,
         prompt_folder: Path | None = None,
     ) -> None:
-        """`date` is today's, ISO 8601; `fallback` thinks where the model gives no usable answer."""
+        """Set up with today's `date` (ISO 8601); `fallback` thinks if the model fails.
+
+        The model fails where it gives no usable answer.
+        """
         self.info = info
         self._ask = Asker(complete, retries=settings.max_structured_output_retries, most=self._most)
         self._fallback = fallback
@@ -102,11 +105,11 @@ class ModelReasonerBase:
         return self._window - self._most(role) - self._window // 10
 
     def _beside(self, messages: Sequence[ModelMessage]) -> int:
-        """Return the tokens that a researcher's conversation takes before its first turn: these messages and the tools."""
+        """Return the tokens before a researcher's first turn: `messages` and the tools."""
         return self._tool_tokens + sum(estimate_tokens(message.text) for message in messages)
 
     async def _within_window(self, budget: int, make: Callable[[int], Awaitable[_R]]) -> _R:
-        """Return `make(budget)`, the tokens that its material may take; less each time its prompt proves too long.
+        """Return `make(budget)`, in tokens; lower the budget for each too long prompt.
 
         The prompt becomes shorter by what is over the window that the server names, at least by 10 % (row D5); after
         three such retries by three quarters, before it is given up. Such a window is remembered. Raises ContextTooLong.
@@ -134,7 +137,7 @@ class ModelReasonerBase:
             REFUSED.set(None)
 
     async def _or_else(self, step: str, think: Awaitable[_R], instead: Callable[[], Awaitable[_R]]) -> _R:
-        """Return the thought, or what is done instead where there is no usable answer, which is a gap."""
+        """Await a thought; without a usable answer report a gap and do `instead`."""
         try:
             return await think
         except (LimitReached, ModelError) as error:
@@ -147,7 +150,10 @@ class ModelReasonerBase:
             self.unanswered[title] = is_first
 
     def _goes_unanswered(self, section: Section, role: Role) -> bool:
-        """Return whether a question about a section would go to the server that failed at its first one."""
+        """Return whether a section's question would go to a server known to have failed.
+
+        That is the one that failed at the section's first question.
+        """
         return self.unanswered.get(section.title, False) and self.info.models.get(role) == self.info.models.get(
             "research"
         )
@@ -157,7 +163,7 @@ class ModelReasonerBase:
         return section.calls(self._settings.max_tool_calls_per_researcher)
 
     def _task(self, section: Section, brief: Brief) -> list[ModelMessage]:
-        """Return the beginning of a researcher's conversation, the same for each of its turns and attempts."""
+        """Return the start of a researcher's conversation, the same in all its turns."""
         planned = next((s.queries for s in brief.sections if s.title == section.title), ())
         standing = self._render(
             "research",
@@ -185,7 +191,10 @@ class ModelReasonerBase:
 
 
 def or_fallback(step: str = "") -> Callable[[_T], _T]:
-    """Have the fallback think where a thought has no usable answer, which is a gap of `step`, or of the section given."""
+    """Use the fallback where a thought has no usable answer, and note a gap.
+
+    The gap is of `step`, or of the section given.
+    """
 
     def with_fallback(think: _T) -> _T:
         @wraps(think)
@@ -210,7 +219,7 @@ def system(text: str) -> ModelMessage:
 
 
 def brief_text(brief: Brief) -> str:
-    """Return the brief as a prompt shows it: objective, scope, and the passages that say what names in it mean."""
+    """Return the brief for a prompt: objective, scope, passages defining its names."""
     terms = (
         f'{attribute(one.term)}: <source title="{attribute(one.title)}">[{one.passage}] {clean(one.meaning)}</source>'
         for one in brief.terms

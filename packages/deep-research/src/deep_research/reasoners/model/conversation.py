@@ -1,4 +1,4 @@
-"""A conversation with tools: what was done and seen, as messages that only grow, so that providers' caches hold them.
+"""A conversation with tools, as messages that only grow, to suit caches.
 
 A researcher, the writer and the verifier have the same tools, a supervisor `supervisor_tools`. Results are shown
 the same way each time; a passage is shown once. When a conversation grows longer than the model's window, its oldest
@@ -41,7 +41,7 @@ _LONGEST = 1_000_000
 
 
 def lookup_tools(places: Sequence[str], *, opens_addresses: bool) -> tuple[ToolSpec, ...]:
-    """Return the tools that look things up; `places` are the names that `search` takes."""
+    """Return the look-up tools; `places` are the source names that `search` takes."""
     text = {"type": "string"}
     queries = {"type": "array", "items": text, "description": f"1 to {_MOST_QUERIES} short keyword queries"}
     place = {"type": "string", "enum": ["", *places, "library"], "description": "source to search; empty: all that fit"}
@@ -90,7 +90,7 @@ def _tool(name: str, description: str, properties: Mapping[str, object]) -> Tool
 
 
 def actions_of(answer: ModelAnswer, prefix: str, tools: Sequence[ToolSpec]) -> tuple[Action, ...]:
-    """Return the tool calls of an answer as actions; a call that cannot be carried out is an `unknown` action.
+    """Return an answer's tool calls as actions; impossible ones become `unknown`.
 
     `tools` are those that were offered.
     """
@@ -148,7 +148,7 @@ def _line(value: object) -> str:
 
 
 def messages_of(turns: Sequence[Turn], library: Library, *, budget: int, calls: int = 0) -> list[ModelMessage]:
-    """Return turns as messages within about `budget` tokens; the oldest results shrink first, the last one at the end.
+    """Return turns as messages of about `budget` tokens; oldest results shrink first.
 
     Behind each turn stands how many of the allowed `calls` are left (0: nothing is said).
     """
@@ -201,7 +201,10 @@ def _size(messages: Sequence[ModelMessage]) -> int:
 
 
 def _whole(turns: Sequence[Turn], first: int, library: Library, calls: int) -> list[list[ModelMessage]]:
-    """Return the messages of turns from `first` on, each passage shown once, with the calls that are left."""
+    """Return the messages of turns from `first` on, showing each passage once.
+
+    Behind each turn stand the calls that are left.
+    """
     shown = _Shown()
     groups: list[list[ModelMessage]] = []
     for number, turn in enumerate(turns[first:], first + 1):
@@ -216,7 +219,10 @@ def _whole(turns: Sequence[Turn], first: int, library: Library, calls: int) -> l
 
 
 def _turn(turn: Turn, library: Library, shown: "_Shown | None", *, most: int = _LONGEST) -> list[ModelMessage]:
-    """Return a turn; `shown` are the passages shown before it (None: it shrinks), `most` the tokens of one result."""
+    """Return a turn's messages; `shown` are passages shown before, `most` is tokens.
+
+    With None for `shown` the turn shrinks; `most` is that of one result.
+    """
     if turn.remarks:
         return [ModelMessage(role="user", text="\n".join(turn.remarks))]
     if turn.said:
@@ -253,7 +259,7 @@ _ID = re.compile(r"\bs\d+p\d+\b")
 
 
 def _notes(seen: Observation, *, short: bool) -> str:
-    """Return what a researcher has brought its supervisor; in short the passages that it rests on."""
+    """Return a researcher's notes for its supervisor; if `short`, the passages cited."""
     failed = f"This research failed: {attribute(seen.failure)}" if seen.failure else ""
     cited = dict.fromkeys(_ID.findall(seen.text)) if short else ()
     text = f"(shown before; it rests on {', '.join(cited)})" if cited else clean_own(seen.text)
@@ -261,7 +267,7 @@ def _notes(seen: Observation, *, short: bool) -> str:
 
 
 def _shown(action: Action, seen: Observation, library: Library, shown: "_Shown", most: int) -> str:
-    """Return what was not shown before: the best of a search, each text once, or all of what was opened."""
+    """Return what was not shown before: the best of a search, or all that was opened."""
     passages = passages_of(seen.passages, library)
     before = [p.id for p in passages if p.id in shown.ids]
     new = [p for p in passages if p.id not in shown.ids]

@@ -1,4 +1,4 @@
-"""Model calls of verification: statements against their passages, and the report as a whole by one who looks things up."""
+"""Model calls of verification: statements against passages, and whole reports."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ class Judging(ModelReasonerBase):
     async def judge(
         self, claims: Sequence[Claim], flags: Mapping[str, Sequence[str]], library: Library, question: str
     ) -> Findings:
-        """See `ports.Reasoner.judge`. Of an answer that says it judged fewer, only the named ones are judged."""
+        """Judge as `ports.Reasoner` says; an incomplete answer judges only named claims."""
 
         async def make(budget: int) -> Findings:
             ids = [key for claim in claims for key in claim.passages]
@@ -51,7 +51,7 @@ class Judging(ModelReasonerBase):
         return await self._within_window(self._room("judge"), make)
 
     async def examine(self, assignment: Assignment, text: str, turns: Sequence[Turn], library: Library) -> Move:
-        """See `ports.Reasoner.examine`; an answer without calls are the findings, as JSON."""
+        """Examine as `ports.Reasoner` says; an answer without calls is findings (JSON)."""
         sources = dict.fromkeys(key.partition("p")[0] for key in await asyncio.to_thread(cited_ids, text))
         prompt = self._render(
             "examine",

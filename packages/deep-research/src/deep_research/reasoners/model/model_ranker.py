@@ -18,7 +18,7 @@ class ModelRanker(Ranker):
         self._ask = Asker(complete, retries=1)
 
     async def rank(self, question: str, texts: Sequence[str]) -> Ranking:
-        """Return scores that keep the given order among texts which the model does not name."""
+        """Return scores that keep the given order among texts not named by the model."""
         prompt = render("rank", question=clean(question), texts=[clean(text) for text in texts])
         answer = await self._ask.structured("read", [ModelMessage(role="user", text=prompt)], RankAnswer)
         best = [number - 1 for number in dict.fromkeys(answer.best) if 0 < number <= len(texts)]

@@ -1,4 +1,4 @@
-"""The reasoner that thinks with a language model: few prompts, free text, structure only where a program needs it."""
+"""The reasoner with a language model: few prompts, free text, little structure."""
 
 from deep_research.reasoners.model.judging import Judging
 from deep_research.reasoners.model.planning import Planning

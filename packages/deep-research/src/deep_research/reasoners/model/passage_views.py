@@ -1,4 +1,4 @@
-"""Passages and sources as a prompt shows them: fenced, with the ids by which they are cited."""
+"""Show passages and sources in prompts, fenced, with ids to cite them by."""
 
 from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
@@ -22,13 +22,13 @@ def within_tokens(passages: Sequence[Passage], budget: int) -> list[Passage]:
 
 
 def in_reading_order(passages: Iterable[Passage]) -> list[Passage]:
-    """Return passages by source, in the order of each text; sources in the order of their first passage."""
+    """Sort passages by source and place; sources go by their first passage."""
     order = {source: place for place, source in enumerate(dict.fromkeys(p.source for p in passages))}
     return sorted(passages, key=lambda p: (order[p.source], p.start))
 
 
 def show_passages(passages: Sequence[Passage], library: Library, *, beside: bool = False) -> str:
-    """Return passages between the delimiters of their sources, each behind its id and heading.
+    """Return passages within source delimiters, each behind its id and heading.
 
     With `beside` the words just before and after each are shown as well, where the neighbours are not.
     """
@@ -47,7 +47,7 @@ def show_passages(passages: Sequence[Passage], library: Library, *, beside: bool
 
 
 def _lines(passage: Passage, heading: str) -> list[str]:
-    """Return a passage behind its id, under the headings above it that do not stand in it or above the one before."""
+    """Return a passage behind its id, under the headings not shown already."""
     page = f" (p. {passage.page})" if passage.page else ""
     line = f"[{passage.id}]{page} {clean(passage.text)}"
     starts_itself = passage.text.lstrip().startswith("#")
@@ -58,7 +58,7 @@ def _lines(passage: Passage, heading: str) -> list[str]:
 
 
 def _between(passage: Passage, line: str, ids: Collection[str], library: Library) -> str:
-    """Return a passage's line between the end of the passage before it and the beginning of the next."""
+    """Return a passage's line between its neighbours' nearest words."""
     source, _, number = passage.id.partition("p")
     before, after = f"{source}p{int(number) - 1}", f"{source}p{int(number) + 1}"
     if before not in ids and (neighbour := library.passage(before)) is not None:
@@ -73,7 +73,7 @@ _BESIDE = 400
 
 
 def source_head(key: str, library: Library) -> str:
-    """Return the opening delimiter of a source: id, title, date and standing as far as they are known."""
+    """Return a source's opening delimiter, with id, title, date, standing if known."""
     source = library.source(key)
     return f"<source {_facts(key, source, library)}>" if source is not None else f'<source id="{key}">'
 

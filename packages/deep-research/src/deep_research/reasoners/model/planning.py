@@ -1,4 +1,4 @@
-"""Model calls before the research: decide, name entities, plan sections, read changes to a plan."""
+"""Model calls before research: decide, name entities, plan, read plan changes."""
 
 from collections.abc import Sequence
 
@@ -39,7 +39,7 @@ _MOST_PARTS, _MOST_QUERIES = 20, 4
 
 
 class Planning(ModelReasonerBase):
-    """The thoughts before the research: is the question understood, what is there, which sections."""
+    """The thoughts before research: understanding, looking around, planning."""
 
     @or_fallback("intake")
     async def decide(
@@ -74,7 +74,10 @@ class Planning(ModelReasonerBase):
     async def discover_actions(
         self, question: Question, analysis: QueryAnalysis, turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
-        """See `ports.Reasoner.discover_actions`. The first look needs no model: the question is the query."""
+        """Choose searches as `ports.Reasoner` says; the first query is the question.
+
+        The first look needs no model.
+        """
         if not turns:
             return await self._fallback.discover_actions(question, analysis, turns, library)
         if analysis.query_type != "list":
@@ -225,12 +228,12 @@ def _distinct(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _shown_turns(history: Sequence[Message]) -> str:
-    """Return the last turns of a conversation: what a report quoted in them cannot forge delimiters."""
+    """Return a conversation's last turns, so that quotes cannot forge delimiters."""
     return "\n".join(f"{m.role}: {clean(m.text)[:_TURN_CHARS]}" for m in history[-_TURNS:])
 
 
 def _told_term(term: Term) -> str:
-    """Return what became of a term that was looked up, with the text that uses it between delimiters."""
+    """Return the outcome of looking up a term, with a text using it, delimited."""
     name = f'"{clean(term.term)}"'
     if term.found:
         return f'{name} was found:\n<source title="{clean(term.title)}">\n{clean(term.meaning)}\n</source>'

@@ -1,4 +1,4 @@
-"""Model calls of the research: a researcher's moves and notes, a supervisor's delegations, reviews of notes."""
+"""Model calls of the research: moves and notes, delegations, reviews of notes."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,10 @@ class Researching(ModelReasonerBase):
     """The thoughts of researchers, of their supervisor and of their reviewer."""
 
     async def next_move(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> Move:
-        """See `ports.Reasoner.next_move`; a text without calls are the notes, unless a model of its own writes them."""
+        """Move as `ports.Reasoner` says; text without calls is the notes.
+
+        Where another model writes the notes, it is not.
+        """
         if self._goes_unanswered(section, "research"):
             return await self._fallback.next_move(section, brief, turns, library)
         calls = self._calls(section)
@@ -59,7 +62,7 @@ class Researching(ModelReasonerBase):
 
     @or_fallback()
     async def take_notes(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> str:
-        """See `ports.Reasoner.take_notes`: the last turn of the researcher's own conversation."""
+        """Take notes as `ports.Reasoner` says, as the last turn of the conversation."""
         if self._goes_unanswered(section, "write"):
             return await self._fallback.take_notes(section, brief, turns, library)
 
@@ -137,7 +140,10 @@ class Researching(ModelReasonerBase):
 
 
 def trimmed(section: Section, budget: int) -> Section:
-    """Return the section with the beginning of its notes, whole lines, within `budget` tokens; it says where it was cut."""
+    """Return the section with its notes cut to `budget` tokens in whole lines.
+
+    The notes say where they were cut.
+    """
     text = clean_own(section.content)
     if estimate_tokens(text) > budget:
         text = "\n".join(
@@ -147,7 +153,7 @@ def trimmed(section: Section, budget: int) -> Section:
 
 
 def section_review_of(answer: SectionReviewAnswer, title: str) -> SectionReview:
-    """Return how a section is covered; it goes out again where new searches are named for what is missing."""
+    """Return a section's review; it is retried if new searches are named for gaps."""
     missing, queries = tuple(answer.missing[:_MOST_QUERIES]), tuple(answer.queries[:_MOST_QUERIES])
     return copy_fields(
         SectionReview,

@@ -1,4 +1,4 @@
-"""Model calls of the writer: one conversation from the notes over look-ups to the report and its revisions."""
+"""Model calls of the writer: one conversation from notes to report and revisions."""
 
 from collections.abc import Sequence
 
@@ -71,7 +71,7 @@ class Writing(ModelReasonerBase):
         looked: Sequence[Turn],
         library: Library,
     ) -> Move:
-        """See `ports.Reasoner.revise`: the writer's own conversation goes on behind its text, with the same tools."""
+        """Revise as `ports.Reasoner` says, in the writer's conversation with its tools."""
 
         is_anew = not rounds and len(problems) > _FEW_PROBLEMS and self._settings.workflow not in FOREIGN
         length = self._length(assignment)
@@ -100,7 +100,10 @@ class Writing(ModelReasonerBase):
         return await self._within_window(self._room("report"), make)
 
     def _problems(self, problems: Sequence[Problem], report: str, library: Library, length: str) -> ModelMessage:
-        """Return what was found, for edits of the `report`, or for one of so much `length` that is written anew."""
+        """Return a message of the problems, for edits of `report` or a new one.
+
+        A new report is one of so much `length`.
+        """
         ids = [key for problem in problems for key in problem.passages]
         passages = within_tokens(passages_of(ids, library), min(_PROBLEM_TOKENS, self._window // 8)) if ids else []
         failed = [e.old for p in problems for e in p.failed_edits]
@@ -119,13 +122,13 @@ class Writing(ModelReasonerBase):
         )
 
     def _writer_tools(self, assignment: Assignment) -> Sequence[ToolSpec]:
-        """Return the tools of a writer: those of its own research where it goes on with it."""
+        """Return the tools of a writer, those of its own research if it continues that."""
         return self._tools if assignment.research else self._lookups
 
     def _writing(
         self, assignment: Assignment, turns: Sequence[Turn], library: Library, budget: int
     ) -> list[ModelMessage]:
-        """Return the writer's conversation so far within `budget` tokens; passages are cut before notes.
+        """Return the writer's conversation in `budget` tokens; passages are cut first.
 
         Who has researched the whole question itself goes on in that conversation. Where it no longer fits it has shrunk
         to names; then question and brief are told again, with the passages of its notes.
@@ -167,7 +170,7 @@ class Writing(ModelReasonerBase):
         return f"{_WORDS[self._settings.depth]} words, {besides}"
 
     def _research_of(self, assignment: Assignment, library: Library, budget: int) -> tuple[list[ModelMessage], bool]:
-        """Return the writer's own research (nothing where there is none), and whether all of it is shown."""
+        """Return the writer's own research, if any, and whether all of it is shown."""
         whole = assignment.whole
         if whole is None or not assignment.research:
             return [], False
@@ -203,7 +206,7 @@ class Writing(ModelReasonerBase):
 
 
 def _edits_of(answer: ReviseAnswer, problems: int) -> tuple[Edit, ...]:
-    """Return the edits of an answer; a problem that the writer holds to be none is an edit without words."""
+    """Return an answer's edits; a problem the writer rejects has one without words."""
     edits = [
         Edit(old=e.old, new=e.new, problems=tuple(n - 1 for n in e.problems if 0 < n <= problems))
         for e in answer.edits
@@ -221,5 +224,5 @@ def _edits_as_text(edits: Sequence[Edit]) -> str:
 
 
 def _own_words(question: Question) -> list[str]:
-    """Return what the person has said: in the conversation before, or when they were asked something, and the question."""
+    """Return the person's words: earlier ones, answers to us, and the question."""
     return [*(m.text[:_SAID_CHARS] for m in question.history[-_SAID:] if m.role == "user"), question.text]
