@@ -1,4 +1,6 @@
-"""Does the right answer stand in front of the reader? Asks the questions of `answers/` as a user would, without a model.
+"""Ask the questions of `answers/` as a user would, and check the answers shown.
+
+No model is used. The figures say whether the right answer stands where the reader sees it first.
 
     python lab/answers.py [--split dev|held] [--only howto,zh,dev-001] [--limit N] [--out FILE] [--baseline]
 
@@ -51,8 +53,10 @@ DECLINES = re.compile("|".join(REPORT["declines"]))
 
 
 class Reply(NamedTuple):
-    """What came back: exit code, the answer's own text, the report with all passages, seconds of time and of processor;
-    `first` is the text of the first five places of each part."""
+    """The reply of one process: exit code, answer, report, wall and CPU seconds.
+
+    The report has all passages; `first` is the text of the first five places of each part.
+    """
 
     code: int
     answer: str
@@ -63,7 +67,9 @@ class Reply(NamedTuple):
 
 
 def first_places(result: dict) -> str:
-    """Return the text of the best stretch and of the next four places of each part, from the notes of its section.
+    """Return the texts of the first five places of each part, from the section notes.
+
+    The first is the best stretch, the other four follow in order.
 
     A list of places ends at the first empty line; numbered steps of a stretch are none.
     """
@@ -79,7 +85,7 @@ def first_places(result: dict) -> str:
 
 
 def cut_answer(report: str) -> str:
-    """Return the answer's own text: the report without title, notes, question, method note and references."""
+    """Return the answer text of a report, without title, notes and references."""
     end = END.search(report)
     lines = (report[: end.start()] if end else report).split("\n")
     while lines and (not lines[0].strip() or lines[0].startswith(("# ", ">")) or QUESTION.match(lines[0])):
@@ -143,7 +149,10 @@ def split_words(text: str) -> list[str]:
 
 
 class PlainSearch:
-    """BM25 (k1 1.2, b 0.75) over paragraphs, neighbours joined up to 400 characters; the best three are the answer."""
+    """BM25 (k1 1.2, b 0.75) over paragraphs; the best three are the answer.
+
+    Neighbouring paragraphs are joined up to 400 characters.
+    """
 
     name = "plain search"
 

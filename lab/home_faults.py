@@ -1,4 +1,4 @@
-"""Try what a machine does to a state folder: two processes at it, a full disk, no right to write, a clock that jumps.
+"""Test a state folder against racing processes, full disks and clock jumps.
 
     python lab/home_faults.py        (as root on Linux; the clock needs Debian's libfaketime)
 
@@ -46,7 +46,7 @@ class Trial:
         )
 
     def tell(self, what: str, process: "subprocess.Popen[str]", *, good: bool) -> None:
-        """Wait for the command and print how it ended; `good` says whether it should have come to its end."""
+        """Wait for the command and print its end; `good` tells if success was expected."""
         out, said = process.communicate(timeout=120)
         last = (said.strip().splitlines() or out.strip().splitlines() or [""])[-1]
         wrong = "Traceback" in said + out or (process.returncode == 0) != good
@@ -88,7 +88,7 @@ def two_processes(trial: Trial) -> None:
 
 
 def full_disk(trial: Trial) -> None:
-    """Disks that are full at different moments; then there is room, and the run goes on."""
+    """Fill the disk at different moments, then free space and continue the run."""
     for size in SIZES:
         with mounted(trial.folder / f"full{size}", f"size={size}k,mode=700") as home:
             trial.tell(f"a disk of {size} kB", trial.start(home), good=False)

@@ -1,4 +1,4 @@
-"""How long it takes to index a large library and to ask it, and how much memory that needs.
+"""Measure time and memory for indexing and querying a large library.
 
     python lab/index_speed.py [--passages 100000] [--questions 200] [--file PATH]
 
@@ -121,7 +121,7 @@ def fill(library: SqliteLibrary, writer: Writer, passages: int) -> Spent:
 
 
 def asked(library: SqliteLibrary, writer: Writer, count: int, hops: int) -> tuple[list[Spent], float]:
-    """What each question took, and the share whose passage was found among the first five."""
+    """Return the cost of each question, and the share answered in the first 5 hits."""
     sources = library.sources()
     spent: list[Spent] = []
     found = 0

@@ -1,4 +1,6 @@
-"""Kill runs at random moments, several times each, and count at the servers what is asked for again.
+"""Kill runs at random moments and count repeated requests at the servers.
+
+Each run is killed several times.
 
     python lab/kills.py --runs 10 --kills 3 --seed 7 [--postgres]
 
@@ -47,7 +49,7 @@ _LATENCY = 0.05
 
 
 class Seen(NamedTuple):
-    """A request: its kind, what identifies it, when it came, when its answer was sent (0: never), the client's port."""
+    """A request: kind, key, arrival, answer time (0: never answered), client port."""
 
     kind: str
     key: str
@@ -57,7 +59,7 @@ class Seen(NamedTuple):
 
 
 class Kill(NamedTuple):
-    """A kill: when the process was stopped for it, its ends of connections, and those where unread answers lay."""
+    """A kill: stop time, client ports of the process, and ports with unread answers."""
 
     at: float = 0.0
     ports: frozenset[int] = frozenset()
@@ -131,7 +133,9 @@ class Servers:
         return lambda _request: page(body)
 
     def repeated(self, kill: Kill, earlier: Kill) -> dict[tuple[str, str], float]:
-        """Return what was asked for after a kill and had been read before: how many seconds before the kill it was sent.
+        """Return requests repeated after a kill, with their age at the kill in seconds.
+
+        Counted are requests whose answer had been read; the age is the time since that answer was sent.
 
         Only what the killed process had asked for itself counts, not what a server sent to a process that had died of the
         `earlier` kill. An answer has not been read where the kernel still holds bytes for the connection that it was the
@@ -149,7 +153,10 @@ class Servers:
         }
 
     def surely_given(self, kills: Sequence[Kill]) -> set[str]:
-        """Return the digests of model calls of which an answer came to a process that lived on long enough."""
+        """Return the digests of model calls surely answered before any kill.
+
+        The process lived on long enough after the answer to keep it.
+        """
         return {
             call.digest
             for call in self.calls
@@ -203,7 +210,7 @@ def _runs(home: Path, database: str) -> RunStores:
 
 
 class Outcome(NamedTuple):
-    """One run: how often it was killed, what was asked for again by kind, and what else is wrong.
+    """One run: number of kills, repeated requests by kind, and other errors.
 
     `late` are answers that were asked for again and do not count: how many seconds before a kill they were sent, and their
     kind; `unread` is on how many connections an answer lay unread at a kill.
@@ -227,7 +234,7 @@ def one_run(
     expected: str = "",
     home: Path | None = None,
 ) -> Outcome:
-    """Do one run that is killed up to `kills` times, each after a random number of further requests.
+    """Do one run, killed up to `kills` times, each after a random number of requests.
 
     `expected` is the report of a run that was not killed; `home` keeps the run afterwards.
     """
@@ -279,7 +286,7 @@ def one_run(
 
 
 def _look(servers: set[int]) -> Kill:
-    """Return what the kernel knows of the connections to these ports of this machine, in this moment (Linux)."""
+    """Return the current connections to these local ports from the kernel (Linux)."""
     at = time.monotonic()
     rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
     ends = {_port(row[1]): int(row[4].partition(":")[2], 16) for row in rows if _port(row[2]) in servers}
@@ -301,13 +308,13 @@ def _reached(process: "subprocess.Popen[bytes]", servers: Servers, count: int) -
 
 
 def _text_of(report: Report, port: int) -> str:
-    """Return the text of a report without what differs between any two runs: the port of the pages, the line of costs."""
+    """Return the report text without parts that vary by run: page ports and costs."""
     lines = report.report.replace(f":{port}", "").splitlines()
     return "\n".join(line for line in lines if " model calls." not in line)
 
 
 def _wrong(store: RunStore, servers: Servers, kills: Sequence[Kill]) -> Iterator[str]:
-    """Yield what must never be: events with holes, a ledger that differs from the servers' count."""
+    """Yield violations: gaps in the events, a ledger that differs from the servers."""
     report: Report = store.load_result()
     numbers = [event.number for event in store.read_events()]
     if numbers != list(range(1, len(numbers) + 1)):
@@ -327,7 +334,7 @@ def _wrong(store: RunStore, servers: Servers, kills: Sequence[Kill]) -> Iterator
 
 
 def main() -> int:
-    """Print a line for each run and a sum; return 1 when anything was asked for again or is wrong."""
+    """Print a line per run and a total; return 1 on repeated requests or faults."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--kills", type=int, default=3)

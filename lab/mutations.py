@@ -1,4 +1,4 @@
-"""Does the check see what was changed in a statement: python lab/mutations.py [--texts LANG=FILE ...].
+"""Measure if the check sees altered claims: lab/mutations.py [--texts LANG=FILE].
 
 Without `--texts` the passages of lab/changes/*.toml are used: each sentence of a passage and each rewording is
 true, each changed claim is not. With `--texts` sentences of real text are changed by lab/changes/tables.toml;
@@ -45,7 +45,7 @@ class Statement(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A claim to be held against a passage; `kind` says what was changed, or in which way it is true."""
+    """A claim to check against a passage; `kind` is the change, or how it is true."""
 
     kind: str
     language: str
@@ -109,7 +109,7 @@ def _replace(text: str, span: tuple[int, int], new: str) -> str:
 
 
 def _named(text: str, table: Table) -> list[tuple[tuple[int, int], str, str]]:
-    """Return the listed names of a text, longest first where they overlap: place, name and group."""
+    """Return place, name and group of listed names, the longest where they overlap."""
     found: list[tuple[tuple[int, int], str, str]] = []
     listed = [(name, group) for group in ("persons", "places", "products") for name in table[group]]
     for name, group in sorted(listed, key=lambda pair: -len(pair[0])):
@@ -120,7 +120,7 @@ def _named(text: str, table: Table) -> list[tuple[tuple[int, int], str, str]]:
 
 
 def change_name(text: str, table: Table, dice: random.Random) -> str:
-    """Put another name of its kind in the place of a name, one in three an invented one."""
+    """Replace a name by another of its kind, one time in three an invented one."""
     found = _named(text, table)
     if not found:
         return ""
@@ -304,7 +304,7 @@ def main() -> None:
 
 
 def measure(cases: Sequence[Case], *, show: bool = False) -> dict[str, dict[str, list[float]]]:
-    """Return by kind and language how many were tried and the share that was called supported."""
+    """Return by kind and language the count of cases and the share called supported."""
     verdicts: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for case in cases:
         verdict = check_claim(case.claim, case.passage)

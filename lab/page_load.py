@@ -1,4 +1,6 @@
-"""Measure how soon the page can be used, and how much it loads: a new browser profile each time, a real server process.
+"""Measure the time until the page is usable and the bytes loaded.
+
+Each load has a new browser profile and a real server process.
 
     python lab/page_load.py --times 9
 
@@ -29,7 +31,7 @@ _SIZES = "performance.getEntriesByType('resource').concat(performance.getEntries
 
 
 def first_load(browser: Browser, address: str, wanted: str) -> tuple[float, int]:
-    """Return the milliseconds from the request of the page until `wanted` is there, and the bytes that were loaded."""
+    """Return milliseconds from request until `wanted` is there, and bytes loaded."""
     context = browser.new_context(viewport={"width": 1280, "height": 850})
     page = context.new_page()
     page.add_init_script(

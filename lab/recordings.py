@@ -1,4 +1,4 @@
-"""Parses recorded answers of the web APIs and prints one line for each: hits or error, and fields filled.
+"""Parse recorded web API answers and print a line each: hits or error, fields.
 
     python lab/recordings.py [FOLDER]
 
@@ -82,7 +82,7 @@ NEVER_ASKED = frozenset(
 
 
 class Row(NamedTuple):
-    """What became of one body; `error` is the class of the error, "" when it was read."""
+    """The outcome of one body; `error` is the error class, "" when it was read."""
 
     api: str
     body: str

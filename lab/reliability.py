@@ -1,4 +1,4 @@
-"""What becomes of a run when its model, its context or its searches fail; docs/measured.md has the figures.
+"""Measure runs whose model, context or searches fail (figures: docs/measured.md).
 
     python lab/reliability.py [--rate 0.2] [--seed 7]
 

@@ -31,7 +31,7 @@ def rows(path: Path) -> list[Row]:
 
 
 def pairs(folder: Path) -> dict[str, tuple[Path, Path]]:
-    """The corpus and queries files of the folder that belong together, by their prefix."""
+    """Return the matching corpus and queries files of a folder by their prefix."""
     found: dict[str, tuple[Path, Path]] = {}
     for corpus in sorted(folder.glob("*corpus*.jsonl")):
         prefix = corpus.name.split("corpus")[0]
@@ -114,7 +114,7 @@ def run(corpus: Path, queries: Path) -> dict[str, float]:
 
 
 def average(sets: dict[str, dict[str, float]]) -> dict[str, Any]:
-    """The mean of every figure over the sets (the sum of what is counted), with the sets themselves."""
+    """Return the mean of each figure over the sets, sums for counts, and the sets."""
     counted = ("queries", "passages", "index_seconds")
     keys = dict.fromkeys(key for figures in sets.values() for key in figures)
     values = {key: [figures[key] for figures in sets.values() if key in figures] for key in keys}

@@ -1,4 +1,6 @@
-"""What a run of 5 sections costs through the front door: calls, tokens, time over its critical path, CPU, stalls.
+"""Measure a run of 5 sections through the front door: calls, tokens, time, CPU.
+
+Time is compared with the critical path; event loop stalls are counted.
 
     python lab/rig.py [--only content,strict] [--repeat 1] [--peer /path/to/python]
 
@@ -43,7 +45,7 @@ FAILING = f"--failing={list(SUBJECTS)[1]}"
 
 @dataclass(frozen=True)
 class Scenario:
-    """One row of the table: how the outside behaves, how many runs there are at once, and where they are started from.
+    """One table row: server behaviour, number of concurrent runs, and how they start.
 
     `most` are the goals by the names of the figures; `unpaced` lifts the pace of the search engine.
     """
@@ -74,7 +76,7 @@ SCENARIOS: dict[str, Scenario] = {
 
 
 class Watchdog:
-    """Measures how late the event loop comes: a tick every 2 ms, and how much longer it took; and how many files are open."""
+    """Measures event loop delays by a tick every 2 ms, and the number of open files."""
 
     def __init__(self) -> None:
         self.longest = 0.0
@@ -95,7 +97,7 @@ class Watchdog:
 
 
 class Server:
-    """A process of the rig that prints a line of JSON, and figures for each line it reads."""
+    """A process of the rig: prints a line of JSON, then figures per line of input."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self._process = process
@@ -115,7 +117,7 @@ class Server:
 
 @contextmanager
 def serving(options: Sequence[str], *, program: str = "rig_server.py") -> Iterator[Server]:
-    """Give the outside of a benchmark, in a process of its own: what takes time there is not the run's."""
+    """Give the servers of a benchmark in a process whose time is not the run's."""
     command = [sys.executable, str(HERE / program), *options]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -153,7 +155,7 @@ def settings_of(addresses: Mapping[str, str], scenario: Scenario) -> dict[str, A
 
 
 async def _reported(events: AsyncIterator[Any]) -> tuple[Any, float]:
-    """Return the report of a run, and after how many seconds its first words were shown."""
+    """Return a run's report and the seconds until its first words were shown."""
     began, first, last = time.monotonic(), 0.0, None
     async for last in events:
         if not first and getattr(last, "kind", "") == "report_piece":
@@ -270,7 +272,7 @@ def _figures(own: Mapping[str, Any], served: Mapping[str, Any]) -> dict[str, Any
 
 
 def measure_peer(python: str, kind: str, outside: Sequence[str], runs: int) -> dict[str, Any]:
-    """Let another program research on the same outside (see rig_peer.py) and return its figures."""
+    """Run another program against the same servers (rig_peer.py); return its figures."""
     with serving(outside) as server:
         model, web = server.addresses["model"], server.addresses["web"]
         environment = os.environ | {

@@ -1,4 +1,4 @@
-"""The synthetic web of the rig: 5 sections with 4 searches each, 5 results a search, pages of 8 to 40 kB.
+"""The synthetic web of the rig: 5 sections, 4 searches each, 5 pages per search.
 
 Searches share pages: two of the five results of a search belong to its section as a whole or to all
 sections. The same text every time.
@@ -37,7 +37,7 @@ _FRAMES = (
 
 
 class SyntheticWeb:
-    """What a search engine knows of those pages: results of a query, and the text behind an address."""
+    """A search engine over those pages: results by query, page text by address."""
 
     def __init__(self, plan: Mapping[str, Sequence[str]] = PLAN, *, base: str = "https://sea.example") -> None:
         """`base` is the address under which the pages are named."""
@@ -53,7 +53,7 @@ class SyntheticWeb:
         self._texts: dict[str, str] = {}
 
     def search(self, query: str, limit: int = RESULTS) -> list[str]:
-        """Return the addresses of the results of a planned search, of other pages for one that goes into detail.
+        """Return result addresses of a planned search; other pages for a detailed one.
 
         For any other search these are the overviews.
         """
@@ -76,7 +76,7 @@ class SyntheticWeb:
         return self._keys.get(address, "").capitalize()
 
     def text(self, address: str) -> str | None:
-        """Return the text of the page at an address, as Markdown; None where there is none."""
+        """Return the page text at an address as Markdown; None without such a page."""
         key = self._keys.get(address)
         if key is None:
             return None
@@ -85,7 +85,7 @@ class SyntheticWeb:
         return self._texts[key]
 
     def section_of(self, words: str) -> str:
-        """Return the title of the section that a query or an address is about; "" for none."""
+        """Return the section title that a query or address belongs to; "" for none."""
         named = words.lower().replace("-", " ")
         return next((title for title in self._plan if title.lower() in named), "")
 

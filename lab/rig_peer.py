@@ -1,4 +1,4 @@
-"""Let another program answer the rig's question, in a Python that has it: rig_peer.py KIND RUNS.
+"""Answer the rig's question with another program's Python: rig_peer.py KIND RUNS.
 
 KIND is a report type of gpt-researcher, `plain_agent` (LangGraph's prebuilt agent with a search tool), or
 `open_deep_research` (from a checkout on the module path).
@@ -17,7 +17,7 @@ QUESTION = "How far have the ways of generating electricity from the sea been de
 
 
 class _Letters:
-    """Counts tokens as a quarter of the letters: tiktoken would download its vocabulary."""
+    """Counts a token per four letters; tiktoken would download its vocabulary."""
 
     def encode(self, text: str, **_options: object) -> list[int]:
         return [0] * (len(text) // 4)

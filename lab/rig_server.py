@@ -1,4 +1,4 @@
-"""The outside world of the rig, in a process of its own: a scripted model and a search engine, both over HTTP.
+"""The rig's servers in their own process: a scripted model and a search engine.
 
     python lab/rig_server.py [--latency 0.25] [--speed 400] [--search-latency 0.15] [--reviewer strict] ...
 
@@ -69,7 +69,7 @@ class World:
 
 
 class Model:
-    """The scripted researcher in such a world; other programs are answered in the forms that gpt-researcher asks for."""
+    """The scripted model of the rig; it also answers in gpt-researcher's forms."""
 
     def __init__(self, world: World, plan: Mapping[str, Sequence[str]]) -> None:
         self._world, self._plan = world, plan
@@ -102,7 +102,7 @@ class Model:
         return replace(reply, latency_seconds=world.latency * world.slow_factor, tokens_per_second=speed)
 
     def _searching(self, request: Request) -> Reply:
-        """Return what a plain agent does next: the searches of one section a turn, then the report."""
+        """Return a plain agent's next step: one section's searches, finally the report."""
         turn = sum(message["role"] == "assistant" for message in request["messages"])
         if turn < len(self._plan):
             return Reply(tool_calls=tuple(Call("search", {"query": q}) for q in list(self._plan.values())[turn]))
@@ -166,7 +166,10 @@ class WebCall:
 
 @dataclass
 class SearchEngine:
-    """The web's side of the rig; use it as a context manager. `own_pages`: addresses lead to itself."""
+    """The search engine of the rig, a context manager.
+
+    With `own_pages`, result addresses lead to the engine itself.
+    """
 
     plan: Mapping[str, Sequence[str]]
     latency: float = 0.0
@@ -299,7 +302,7 @@ def figures(model: ScriptedProvider, engine: SearchEngine, researcher: ScriptedR
 
 
 def critical_path(calls: Sequence[RecordedCall], web: Sequence[WebCall], researcher: ScriptedResearcher) -> float:
-    """Return the seconds of the longest chain of requests: planning, then the slowest section, then the report."""
+    """Return seconds of the longest request chain: planning, slowest section, report."""
     groups: dict[str, list[tuple[float, float]]] = {}
     planned = max((call.ended for call in calls if step_of(call.request) in _BEFORE), default=0.0)
     for call in calls:
@@ -326,7 +329,7 @@ def _chain(spans: list[tuple[float, float]]) -> float:
 
 
 def serve(world: World) -> None:
-    """Be the outside world: print the addresses, then for each line of standard input the figures so far."""
+    """Run the servers: print the addresses, then the figures for each input line."""
     plan = dict([*PLAN.items(), *MORE_SECTIONS.items()][: world.sections])
     script = Model(world, plan)
     model = ScriptedProvider(

@@ -1,4 +1,6 @@
-"""What a run costs in PostgreSQL, how fast the queue is, and what follows for 10, 1,000 and 100,000 runs a day.
+"""Measure the PostgreSQL cost of a run and the queue speed, and extrapolate.
+
+The estimates are for 10, 1,000 and 100,000 runs a day.
 
     python lab/scale.py [--queued 2000] [--simulate 2000]
 
@@ -88,7 +90,7 @@ def _state(url: str) -> dict[str, tuple[int, int]]:
 
 
 async def queue_speed(url: str, jobs: int) -> dict[str, float]:
-    """Return how many jobs a second are queued one by one, and taken by one worker of 16 at a time."""
+    """Return jobs per second queued one by one, and taken by a worker 16 at a time."""
     app = procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=url))
     done = 0
 
@@ -135,7 +137,7 @@ def model(cost: dict[str, Any], taken_per_second: float) -> list[dict[str, float
 
 
 def simulate(url: str, folder: Path, runs: int) -> dict[str, Any]:
-    """Return how so many queued runs went: how many finished, how fast, and what the model's server saw of it."""
+    """Return how many queued runs finished, how fast, and the model server's figures."""
     docs = engines(folder / "docs")
     researcher = ScriptedResearcher(sections=PLAN, sentences=2)
     with ScriptedProvider(researcher, latency_seconds=0.02) as provider:

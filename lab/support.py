@@ -1,4 +1,4 @@
-"""Does the offline scorer see whether a page supports a claim: python lab/support.py FILE.
+"""Measure the offline scorer on page and claim pairs: lab/support.py FILE.
 
 FILE holds JSON lines {id, label (supported, partially_supported, not_supported), claim, claim_title,
 supporting_sentences (one list of indices per annotator), evidence (sentences)}, the format of the WiCE data set. The last line printed is one JSON object of figures.
@@ -55,7 +55,10 @@ def f1(pairs: Sequence[tuple[bool, bool]]) -> float:
 
 
 def recall(ranked: Sequence[tuple[list[list[int]], tuple[int, ...]]], k: int) -> float:
-    """Share of an annotator's sentences among the first k, of the annotator it suits best; claims without any are left out."""
+    """Return the share of an annotator's sentences found among the first `k`.
+
+    The best matching annotator of a claim counts; claims without annotated sentences are left out.
+    """
     shares = [
         max(len(set(best[:k]) & set(gold)) / len(set(gold)) for gold in golds if gold)
         for golds, best in ranked

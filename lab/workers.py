@@ -1,4 +1,4 @@
-"""Let several workers carry out a queue of runs while they are killed one after the other, and count what came of it.
+"""Let workers do a queue of runs, kill them one by one, and count the results.
 
     python lab/workers.py --workers 3 --runs 60 --every 4
 
@@ -57,7 +57,7 @@ class Fleet:
 
 
 def queue_runs(owners: list[int], docs: Path, environment: dict[str, str]) -> list[str]:
-    """Queue so many runs for each owner, the first owner's first; return their ids in order."""
+    """Queue the given number of runs per owner, owner by owner; return the run ids."""
     os.environ.update(environment)
     from deep_research import api, settings
     from deep_research.state_files import OWNERS
@@ -74,7 +74,7 @@ def queue_runs(owners: list[int], docs: Path, environment: dict[str, str]) -> li
 
 
 def main() -> int:
-    """Print one line of figures as JSON; return 1 when a run did not end, or ended twice."""
+    """Print figures as one JSON line; return 1 if a run did not end or ended twice."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", type=int, default=3)
     parser.add_argument("--runs", type=int, default=60)
@@ -103,7 +103,7 @@ def main() -> int:
 def _watch(
     url: str, runs: int, fleet: Fleet, every: float, away: float, draw: random.Random, data: Path
 ) -> dict[str, float]:
-    """Wait for the end of all runs, killing workers meanwhile; return when each was seen to end."""
+    """Wait for all runs to end, killing workers meanwhile; return their end times."""
     ended: dict[str, float] = {}
     started = last = time.monotonic()
     was_away = not away

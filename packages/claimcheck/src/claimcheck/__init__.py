@@ -1,4 +1,6 @@
-"""claimcheck: does a text say a claim? By quotations, numbers, names and words, without a model.
+"""claimcheck: a claim against a text, by quotations, numbers, names and words.
+
+No model is used.
 
 >>> from claimcheck import check
 >>> check("The bridge was built in 1894.", "The bridge was built in 1893 by the city.").kind
@@ -15,7 +17,7 @@ __all__ = ["check"]
 
 
 def check(claim: str, text: str, *, about: str = "") -> "Verdict":
-    """Judge a claim against a text; `about` (its title and headings) helps with names.
+    """Judge a claim against a text; `about` (title and headings) helps with names.
 
     The work grows with the product of both lengths at worst: hold a claim of up to 4,000 characters against parts of
     a long text rather than the whole, and texts of strangers in a process that may be ended.

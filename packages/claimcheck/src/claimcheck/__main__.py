@@ -1,4 +1,4 @@
-"""`claimcheck CLAIM FILE`: judge a claim against a text file; - reads standard input."""
+"""`claimcheck CLAIM FILE`: judge a claim against a text file (- for stdin)."""
 
 import argparse
 import json
@@ -12,7 +12,7 @@ CODES = {"supported": 0, "unverified": 1, "contradicted": 2}
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the verdict with its reason, and return its exit code; a file that cannot be read is 3."""
+    """Print the verdict with its reason; return the exit code (3: unreadable file)."""
     parser = argparse.ArgumentParser(
         prog="claimcheck",
         description="Judge whether a text says a claim, by its words, numbers, names and quotations, without a model.",

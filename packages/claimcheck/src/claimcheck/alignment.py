@@ -1,4 +1,4 @@
-"""Lay a claim over the stretch of the evidence that is most like it, word by word.
+"""Align a claim word by word with the most similar span of the evidence.
 
 Words of spaced scripts, numbers and runs of katakana are one token each, Han and hiragana characters one token each,
 Korean words a stem and its particle. The alignment is that of the Levenshtein distance; what it leaves unequal are
@@ -23,7 +23,10 @@ Kind = Literal["word", "number", "han", "kana", "katakana", "hangul", "particle"
 
 
 class Token(NamedTuple):
-    """A piece of `text[start:end]`; equal pieces have equal keys. `is_content` says that it tells of the subject."""
+    """A token at `text[start:end]`; equal tokens have equal keys.
+
+    `is_content` is true for words about the subject.
+    """
 
     key: str
     kind: Kind
@@ -33,7 +36,7 @@ class Token(NamedTuple):
 
 
 class Region(NamedTuple):
-    """Where claim and evidence differ: `claim[c_start:c_end]` stands for `evidence[e_start:e_end]`, in tokens."""
+    """A difference: `claim[c_start:c_end]` for `evidence[e_start:e_end]`, in tokens."""
 
     e_start: int
     e_end: int
@@ -133,7 +136,7 @@ class Alignment:
 
     @cached_property
     def share(self) -> float:
-        """The share of the claim's content tokens that stand in the stretch in the same order."""
+        """Return the share of the claim's content tokens in the span in the same order."""
         total = sum(t.is_content for t in self.c)
         return sum(self.c[i].is_content for _, i in self.pairs) / total if total else 0.0
 

@@ -1,4 +1,4 @@
-"""What was changed in a claim that otherwise repeats its evidence: names, numbers, units, roles, direction, scope.
+"""Changes of names, numbers, units, roles, direction or scope in a copied claim.
 
 The claim is laid over the stretch most like it. What stands in the place of something else is compared with it: a name
 with a name, a number with a number, a word with its opposite; two that changed places are found by that as well. What
@@ -25,7 +25,7 @@ What = Literal["number", "name", "opposite", "exchanged", "scope", "added"]
 
 
 class Alteration(NamedTuple):
-    """What a claim says otherwise than its evidence: `said` in the place of `there` ("" where it was added).
+    """A change of the claim: `said` replaces `there` of the evidence ("" if added).
 
     `is_conflict` says that both cannot be true.
     """
@@ -99,7 +99,7 @@ class _Comparison:
         self._listed: set[Region] = set()
 
     def replacements(self) -> Iterator[Alteration]:
-        """Yield what stands in the place of something else, then what was left away or added."""
+        """Yield replacements first, then omissions and additions."""
         if self.a.share < _LEAST_SHARE:
             return
         for region in (r for r in self.a.regions if r not in self._listed):
@@ -112,14 +112,14 @@ class _Comparison:
             yield from self._added(region)
 
     def _made(self, what: What, region: Region, there: str = "", *, is_conflict: bool = True) -> Alteration:
-        """Return a change in a region; a conflict only where the rest of the claim says the same."""
+        """Return a change in a region; a conflict only if the rest of the claim agrees."""
         rest = len(_content(self.a.c)) - len(_content(self.a.c[region.c_start : region.c_end]))
         is_same = what == "exchanged" or self.matched >= max(_SAME_SHARE * rest, 1)
         there = there or self.a.line_text(region)
         return Alteration(what, self.a.claim_text(region), there.strip(), self.a.line, is_conflict and is_same)
 
     def _sides(self, region: Region) -> tuple[list[Token], list[Token]]:
-        """Return the tokens of claim and evidence in a region, without neutral ones at its ends."""
+        """Return a region's claim and evidence tokens without neutral ones at the ends."""
         return (_bare(self.a.c[region.c_start : region.c_end]), _bare(self.a.e[region.e_start : region.e_end]))
 
     def _is_pure(self, said: Sequence[Token], there: Sequence[Token]) -> bool:
@@ -143,12 +143,12 @@ class _Comparison:
                     yield self._made("exchanged", one)
 
     def _are_most(self, exchanged: Sequence[Token]) -> bool:
-        """Tell whether enough of the claim stands in the stretch, what was exchanged included."""
+        """Tell whether enough of the claim is in the span, exchanged tokens included."""
         there = self.matched + len(_content(exchanged))
         return there >= _LEAST_SHARE * len(_content(self.a.c))
 
     def _are_listed(self, one: Region, other: Region) -> bool:
-        """Tell whether nothing but coordinators, and names that they join, stands between two regions of the evidence."""
+        """Tell whether only coordinators and joined names part two evidence regions."""
         between = self.a.line[self.a.e[one.e_end - 1].end : self.a.e[other.e_start].start]
         listing = any_of(words("alignment.coordinators", self.language))
         named = [t for t in self.a.e[one.e_end : other.e_start] if not re.fullmatch(listing, t.key)]
@@ -176,7 +176,7 @@ class _Comparison:
         return [t for t in tokens if _are_names([t], self.a.claim)]
 
     def _forms(self, region: Region) -> tuple[frozenset[str], frozenset[str]]:
-        """Return the words of both sides of a region as the table of contrasts writes them."""
+        """Return the words on both sides of a region as the contrast table writes them."""
         if not self.is_cjk:
             return (
                 frozenset(_written(self.a.claim, t) for t in self.a.c[region.c_start : region.c_end]),
@@ -254,14 +254,17 @@ class _Comparison:
             yield self._made("scope", region, is_conflict=False)
 
     def _is_inside(self, region: Region, *, at_end: bool) -> bool:
-        """Tell whether a short region of the evidence has on both sides, behind it closely, what the claim repeats (or an end)."""
+        """Tell whether a short region of the evidence lies between repeated tokens.
+
+        Repeated text follows closely, or the region is `at_end`.
+        """
         repeated = [i for i, _ in self.a.pairs if self.a.e[i].is_content]
         is_short = region.e_end - region.e_start <= _LIMIT * (3 if self.is_cjk else 1)
         goes_on = any(0 <= i - region.e_end < _NEAR for i in repeated)
         return is_short and (at_end or goes_on)
 
     def _added(self, region: Region) -> Iterator[Alteration]:
-        """Yield something that the evidence does not have, put in where nothing was taken out."""
+        """Yield additions absent from the evidence, where nothing was removed."""
         said, there = self._sides(region)
         if there or not _content(said) or RESPECTIVELY.search(self.a.claim):
             return
@@ -277,7 +280,10 @@ class _Comparison:
             yield self._made("added", region, is_conflict=False)
 
     def _is_new(self, token: Token) -> bool:
-        """Tell whether the evidence has a token nowhere; of a Han character, not beside a neighbour of it either."""
+        """Tell whether a token is absent from the evidence.
+
+        A Han character is new where the evidence has it beside neither of its neighbours in the claim.
+        """
         if token.kind == "han":
             pairs = {self.a.claim[i : i + 2] for i in (token.start - 1, token.start)}
             return not any(pair in self.whole for pair in pairs if len(pair) == 2)
@@ -309,7 +315,7 @@ def _keys(tokens: Sequence[Token]) -> list[str]:
 
 
 def _over(found: Sequence[Quantity], tokens: Sequence[Token]) -> list[Quantity]:
-    """Return the quantities whose number (not their unit alone) lies over some of the tokens."""
+    """Return the quantities whose number, not only their unit, overlaps the tokens."""
     numerals = [t for t in tokens if t.kind in ("number", "word", "hangul") or t.key in _NUMERALS]
     return [q for q in found if any(q.start <= t.start < q.end for t in numerals)]
 
@@ -329,7 +335,10 @@ def _contrast_words(language: str) -> re.Pattern[str]:
 
 
 def _words_over(text: str, tokens: Sequence[Token], place: tuple[int, int], known: re.Pattern[str]) -> frozenset[str]:
-    """Return the listed words that lie over the tokens of a region; a single character must be all of it, or a word."""
+    """Return the listed words that overlap a region's tokens.
+
+    A single character counts only where it fills the region or is a word (in Korean).
+    """
     start, end = tokens[place[0]].start, tokens[place[1] - 1].end
     found: set[str] = set()
     for match in known.finditer(text):
@@ -349,7 +358,7 @@ def _marks(name: str, language: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=2048)
 def covered(text: str) -> frozenset[int]:
-    """Return the offsets of `text` that ordinary words of Chinese, Japanese and Korean lie over; what is left may be a name."""
+    """Return the offsets in `text` covered by ordinary words of CJK languages."""
     # A run of katakana is one name or one word; of a Korean word its stem is enough.
     spans = [run.span() for run in _KATAKANA_RUN.finditer(text) if run[0] in _COMMON]
     runs = _HANGUL_RUN.finditer(text)
@@ -370,7 +379,7 @@ def _uncovered(tokens: Sequence[Token], text: str, cover: frozenset[int]) -> lis
 
 
 def name_tokens(text: str) -> list[Token]:
-    """Return the tokens of a Chinese, Japanese or Korean text that may be of names, and its numbers, in order."""
+    """Return the number and possible name tokens of a CJK text, in order."""
     tokens = tokens_of(text)
     numbers = [t for t in tokens if t.kind == "number"]
     return sorted([*_uncovered(tokens, text, covered(text)), *numbers], key=lambda t: t.start)
@@ -391,17 +400,20 @@ def _may_name(token: Token, text: str, cover: frozenset[int]) -> bool:
 
 
 def _unit_of(text: str) -> str:
-    """Return the unit that begins `text`, canonical; without one, its first character."""
+    """Return the canonical unit at the start of `text`, else its first character."""
     return unit_at(text, 0)[0] or text[:1]
 
 
 def _is_most(names: Collection[Token], tokens: Sequence[Token]) -> bool:
-    """Tell whether at least half of what tells something in a region may be of a name."""
+    """Tell whether at least half of a region's telling tokens may belong to a name."""
     return bool(names) and 2 * len(names) >= len([t for t in tokens if _tells([t])])
 
 
 def _are_names(tokens: Sequence[Token], text: str) -> bool:
-    """Tell whether Latin tokens are all written as names; at the beginning of a sentence only what is no ordinary word."""
+    """Tell whether Latin tokens are all written as names.
+
+    At the beginning of a sentence a capitalised ordinary word is none.
+    """
     return bool(tokens) and all(t.kind == "word" and t.is_content and _is_name(text, t) for t in tokens)
 
 

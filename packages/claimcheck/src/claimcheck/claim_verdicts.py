@@ -1,4 +1,4 @@
-"""One claim against one text of evidence, without a model: quotations, numbers, names, then support.
+"""Verdict on a claim by quotations, numbers, names and support, without a model.
 
 A claim that is a whole sentence of the evidence is supported at once. Otherwise every quotation, number,
 date and name must be there, nothing may state the opposite, and the support score must reach its threshold.
@@ -36,7 +36,7 @@ from claimcheck.verdict import Verdict
 
 
 class Evidence(NamedTuple):
-    """A text that may support claims. `about` (title and headings) helps with names, never with statements."""
+    """A text that may support claims; `about` (titles) helps with names only."""
 
     text: str
     about: str = ""
@@ -90,7 +90,7 @@ def lay_out(evidence: Sequence[Evidence]) -> tuple[str, str, list[str]]:
 
 
 def disproof(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdict | None:
-    """Return the verdict where code alone settles that the evidence does not support `claim`, else None.
+    """Return the verdict if code alone shows that `claim` is unsupported, else None.
 
     That is: an error text, a quotation, number, unit, date or name that is not there, or is said of something else.
     """
@@ -101,7 +101,7 @@ def disproof(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdic
 
 @lru_cache(maxsize=1024)  # a passage is asked for once for each claim that cites it
 def evidence_sentences(text: str) -> tuple[str, ...]:
-    """Return the sentences of a passage, and the rows and lines that are no sentences, white space folded."""
+    """Return a passage's sentences, table rows and other lines, white space folded."""
     spans = [(s.start, s.end) for s in sentences(text)]
     for block in blocks(text):
         if block.kind in ("table", "code", "heading"):
@@ -119,7 +119,10 @@ _MOST_SIGNS = 200
 
 
 def is_sentence_of(claim: str, text: str) -> bool:
-    """Return whether `claim` is one or more whole sentences (or lines) of `text`: half a sentence can say the opposite."""
+    """Return whether `claim` is one or more whole sentences (or lines) of `text`.
+
+    Half a sentence can say the opposite.
+    """
     found = find_verbatim(claim, text)
     if found is None:
         return False
@@ -132,7 +135,10 @@ def is_sentence_of(claim: str, text: str) -> bool:
 
 
 def _refused_as_a_whole(claim: str, whole: str, about: str) -> Verdict | None:
-    """Return the verdict on what is no single statement, tells of an error, or quotes what is not there; else None."""
+    """Return the verdict for an unusable claim, else None.
+
+    A claim is unusable that is no single statement, tells of an error, or has a quotation missing in the evidence.
+    """
     if len(claim) > _LONGEST_CLAIM:
         return TOO_LONG
     if is_error_text(claim, [whole]):
@@ -179,7 +185,7 @@ def _name_missing(claim: str, whole: str, about: str, lines: Sequence[str]) -> V
 
 
 def _measured(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdict:
-    """Return the verdict by negation and support score, once nothing mechanical speaks against the claim."""
+    """Return the verdict by negation and support score, after the mechanical checks."""
     own, other = detect(claim), detect(whole)
     if is_cjk(own) != is_cjk(other) or (is_cjk(own) and own != other):  # in other scripts no words can be shared
         return _across_languages(claim, lines)
@@ -200,7 +206,10 @@ def _measured(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdi
 
 
 def _without_known(claim: str, whole: str, about: str) -> str:
-    """Return `claim` without names that title or headings give: the text itself may say "this proposal"."""
+    """Return `claim` without names given by `about` only (title, headings).
+
+    The text itself may say "this proposal".
+    """
     if not about:
         return claim
     titled, said = name_index(about), name_index(whole)
@@ -209,7 +218,7 @@ def _without_known(claim: str, whole: str, about: str) -> str:
 
 
 def _altered(claim: str, lines: Sequence[str], about: str) -> Verdict | None:
-    """Return the verdict where the claim repeats a line of the evidence with something changed, else None."""
+    """Return the verdict for a claim that repeats a line with a change, else None."""
     change = find_alteration(claim, lines, about)
     if change is None:
         return None
@@ -220,7 +229,7 @@ def _altered(claim: str, lines: Sequence[str], about: str) -> Verdict | None:
 
 
 def _is_told(claim: str, lines: Sequence[str], about: str) -> bool:
-    """Whether enough of the claim, its numbers left out, stands in the evidence and close together."""
+    """Tell whether enough of the claim, except numbers, is together in the evidence."""
     rest = without(claim, [(q.start, q.end) for q in quantities(claim)])
     in_all, in_one = _TOLD[len(lines) <= _SHORT]
     match = Match(rest, [*lines, about])
@@ -229,7 +238,9 @@ def _is_told(claim: str, lines: Sequence[str], about: str) -> bool:
 
 
 def _is_restated(claim: str, lines: Sequence[str], about: str = "") -> bool:
-    """Return whether a Chinese, Japanese or Korean line says in other words or order what `claim` says; `about` (titles, headings) may give what it is about.
+    """Return whether a CJK line restates `claim` in other words or another order.
+
+    `about` (titles, headings) may give the subject.
 
     Pairs of characters, by which support is measured, break wherever the order of words does. Here single signs are
     compared: almost all of a claim must stand in one line, what does not must be ordinary words, and nothing may differ
@@ -258,7 +269,7 @@ def _says(claim: str, wanted: Sequence[Token], line: str, about: str, language: 
 
 
 def _differs_in_direction(claim: str, line: str, language: str) -> bool:
-    """Tell whether claim and line have different words of a row that exclude each other."""
+    """Tell whether claim and line have opposing words of one table row."""
     for sides in contrasts(language):
         mine, others = ([any(word in text for word in side) for side in sides] for text in (claim, line))
         if any(mine) and any(others) and mine != others:
@@ -267,7 +278,10 @@ def _differs_in_direction(claim: str, line: str, language: str) -> bool:
 
 
 def _across_languages(claim: str, lines: Sequence[str]) -> Verdict:
-    """Names and numbers are all that can be compared; they suffice where one sentence has all and they are most of the claim."""
+    """Return the verdict across languages, by names and numbers alone.
+
+    They suffice where one sentence has all of them and they are most of the claim.
+    """
     values = {(q.value, q.unit) for q in quantities(claim)}
     anchors = len({normalise(n.text) for n in names(claim)}) + len(values)
     dense = len(re.findall(rf"[{CJK}]|[^\W{CJK}]+", claim)) <= anchors * _CHARS_PER_ANCHOR

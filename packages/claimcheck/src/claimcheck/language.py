@@ -1,4 +1,4 @@
-"""Tell which language a text is written in, from its script and its commonest words.
+"""Language of a text, detected from its script and its commonest words.
 
 Chinese, Japanese and Korean are told apart by script (kana → Japanese, hangul → Korean, Han without
 kana → Chinese), which needs no model and is right on single sentences; other scripts map to their
@@ -46,7 +46,7 @@ _COMMON = 4.0
 
 
 def detect(text: str, *, default: str = "en") -> str:
-    """Return the ISO 639-1 code of the language of `text`; `default` where there is nothing to go by.
+    """Return the ISO 639-1 code of the language of `text`; `default` if undecidable.
 
     A question such as "RAG 技术的最新进展有哪些" is Chinese although half of its letters are Latin:
     a CJK sentence names things in Latin letters, never the other way round, so a quarter of the
@@ -94,7 +94,7 @@ def _detect_latin(sample: str, default: str) -> str:
 
 
 def _speaks(code: str, default: str, words: Sequence[str]) -> bool:
-    """Return whether a short text is in `code` rather than in `default`, by how common its words are in each."""
+    """Return whether a short text is in `code`, not `default`, by word frequencies."""
     if default not in _languages_told_by_words():
         return True
     own = [word for word in words if code in _function_words().get(word, ())]
@@ -106,14 +106,14 @@ def _speaks(code: str, default: str, words: Sequence[str]) -> bool:
 
 
 def zipf(word: str, code: str) -> float:
-    """Return how common a word is in a language: log10 of its uses in a billion words; 0 of one that is in no list."""
+    """Return the Zipf frequency of a word: log10 of uses per billion; 0 if unlisted."""
     share = _frequencies(code).get(word.casefold(), 0.0)
     return log10(share) + 9 if share else 0.0
 
 
 @lru_cache(maxsize=8)
 def _frequencies(code: str) -> Mapping[str, float]:
-    """Return the share of each frequent word among all words; nothing for a language without a list."""
+    """Return the share of each frequent word in a language; empty without a list."""
     from wordfreq import available_languages, get_frequency_dict  # noqa: PLC0415 - only for texts in doubt
 
     return get_frequency_dict(code, wordlist="small") if code in available_languages("small") else {}
@@ -121,7 +121,7 @@ def _frequencies(code: str) -> Mapping[str, float]:
 
 @cache
 def _function_words() -> dict[str, tuple[str, ...]]:
-    """Return the languages in Latin letters by their commonest words, from their lexica."""
+    """Return the Latin-script languages of each function word, from their lexica."""
     found: dict[str, tuple[str, ...]] = {}
     for code in lexicon.languages():
         for word in frozenset(lexicon.words("language.function_words", code)):
@@ -140,10 +140,10 @@ def language_name(code: str) -> str:
 
 
 def columns(text: str) -> int:
-    """Return how wide `text` is in type of one width: signs of Chinese, Japanese and Korean take two columns."""
+    """Return the width of `text` in monospaced columns, two for a CJK character."""
     return len(text) + len(_WIDE.findall(text))
 
 
 def is_cjk(code: str) -> bool:
-    """Return whether the language is written without spaces between its words (or with mixed script)."""
+    """Return whether a language is written without word spaces or in mixed script."""
     return code in ("zh", "ja", "ko")

@@ -1,4 +1,4 @@
-"""Word lists and patterns by language, kept as data: `lexicon_data/LANGUAGE.toml`, read when first asked for.
+"""Word lists and patterns by language: `lexicon_data/LANGUAGE.toml`, read lazily.
 
 A new language is a new file there. A name is dotted (`reference.things`). A list whose name ends in `patterns` holds
 fragments of regular expressions; all others hold plain words.
@@ -31,7 +31,7 @@ def _tables(language: str) -> Mapping[str, Any]:
 
 
 def entry(name: str, language: str) -> Any:
-    """Return what the lexicon of `language` has under a dotted name, None where it has nothing."""
+    """Return the lexicon value of `language` at a dotted name; None if missing."""
     value: Any = _tables(language)
     for part in name.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
@@ -40,7 +40,7 @@ def entry(name: str, language: str) -> Any:
 
 @cache
 def words(name: str, language: str = "") -> tuple[str, ...]:
-    """Return a list of `language`, or of all languages together, each word once; a text of words is split at spaces."""
+    """Return a list's unique entries for `language`, or for all; a text is split."""
     found: list[str] = []
     for code in (language,) if language else languages():
         value = entry(name, code) or ()
@@ -50,12 +50,12 @@ def words(name: str, language: str = "") -> tuple[str, ...]:
 
 @cache
 def table(name: str) -> Mapping[str, Any]:
-    """Return a table of all languages together; the first language that has a key gives its value."""
+    """Return a table merged over all languages; the first language with a key wins."""
     return {key: value for code in reversed(languages()) for key, value in (entry(name, code) or {}).items()}
 
 
 def any_of(parts: Iterable[str], *, literal: bool = True) -> str:
-    """Return a fragment of a regular expression that matches one of `parts`, the longest where several do.
+    """Return a regex fragment for any of `parts`, preferring the longest match.
 
     `literal` escapes them; without it they are fragments, tried in the order given. No parts match nothing.
     """
@@ -65,7 +65,7 @@ def any_of(parts: Iterable[str], *, literal: bool = True) -> str:
 
 @dataclass(unsafe_hash=True)
 class _CompiledOnUse:
-    """Stands for a `re.Pattern` that is not compiled yet; equal ones are the same expression, as those are."""
+    """A `re.Pattern` compiled at first use; equal for the same expression and flags."""
 
     _expression: str
     _flags: re.RegexFlag
@@ -86,13 +86,13 @@ def compile_on_use(expression: str, flags: re.RegexFlag = re.NOFLAG) -> re.Patte
 
 
 def any_word(name: str, language: str = "") -> str:
-    """Return a fragment of a regular expression that matches an entry of a list; see `words` and `any_of`."""
+    """Return a regex fragment for any entry of a list; see `words` and `any_of`."""
     return any_of(words(name, language), literal=not name.endswith("patterns"))
 
 
 @cache
 def groups(name: str) -> Mapping[str, tuple[Any, ...]]:
-    """Return a table of all languages together: for each key the values of the languages that have it."""
+    """Return a table merged over all languages: each key with one value per language."""
     found: dict[str, tuple[Any, ...]] = {}
     for code in languages():
         for key, value in (entry(name, code) or {}).items():

@@ -1,4 +1,4 @@
-"""Near misses: sentences that say what a claim says about something else, or with another value."""
+"""Near misses: sentences that say the claim of another subject or value."""
 
 import re
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ def without(claim: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def same_statement(claim: str, differing: Sequence[tuple[int, int]], lines: Sequence[str]) -> str:
-    """Return the line that says what `claim` says apart from the differing stretches, or ""."""
+    """Return the line equal to `claim` apart from the differing spans, or ""."""
     rest = without(claim, differing)
     if len(content_terms(rest)) < 2 or not lines:
         return ""
@@ -39,22 +39,26 @@ def same_statement(claim: str, differing: Sequence[tuple[int, int]], lines: Sequ
 
 
 def has_other_value(rival: str, claim: str, missing: Sequence[Quantity]) -> bool:
-    """Return whether `rival` has another value of the same dimension as a missing one, or the value with another unit."""
+    """Return whether `rival` has another value of a missing one's dimension.
+
+    The same value with another unit counts as well.
+    """
     own = quantities(claim)
     others = [q for q in quantities(rival) if not any(same(mine, q, rival) for mine in own)]
     return any(in_base(o)[1] == in_base(q)[1] or o.value == q.value for o in others for q in missing)
 
 
 def has_other_name(rival: str, claim: str, missing: Sequence[Name]) -> bool:
-    """Return whether `rival` names something that `claim` does not, of the same make as a missing name."""
+    """Return whether `rival` has a name not in `claim`, of a missing name's kind."""
     own = normalise(claim)
     others = [n for n in names(rival) if normalise(n.text) not in own]
     return any(other.strict == name.strict for other in others for name in missing)
 
 
 def misattributed(claim: str, lines: Sequence[str]) -> tuple[str, str, str] | None:
-    """Return a value of `claim` that the evidence has of something else, the line that says so, and the claim's name
-    for what it is said of, "" where none is known; None without such a value.
+    """Return a value of `claim` that the evidence states of something else, or None.
+
+    The result is the value, the line with it, and the claim's name for its subject ("" if unknown).
 
     The value stands in the evidence, but never beside the claim's name; beside that name, in a sentence
     that shares half of the claim's terms, stands another value of the same unit.
@@ -86,7 +90,10 @@ def misattributed(claim: str, lines: Sequence[str]) -> tuple[str, str, str] | No
 
 
 def _beside(quantity: Quantity, wanted: Sequence[Quantity], claim: str) -> Sequence[Name]:
-    """Return the names that a value of `claim` is said of: those of its own part, where each part has a value of its own."""
+    """Return the names that a value of `claim` belongs to.
+
+    Where each part of the claim has a value of its own, they are the names of that part.
+    """
     if RESPECTIVELY.search(claim):
         return []  # which of them it is cannot be told by place
     found = names(claim)
@@ -97,7 +104,7 @@ def _beside(quantity: Quantity, wanted: Sequence[Quantity], claim: str) -> Seque
 
 
 def unknown_subject(claim: str, lines: Sequence[str], about: str) -> str:
-    """Return the first word of `claim` where it seems to be a name that replaced another, or "".
+    """Return a first word of `claim` that seems to be a replaced name, or "".
 
     A capital at the beginning of a sentence tells nothing; but where the evidence says the rest and does
     not know the word, it may be a name.

@@ -1,4 +1,4 @@
-"""Sentences that say the opposite with the same words: negation and words of direction."""
+"""Negation and direction: sentences of opposite meaning with the same words."""
 
 import re
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ _ANY_DIRECTION = _any_of_side([side for pairs in groups("opposites").values() fo
 
 
 def conflict(claim: str, sentence: str) -> bool:
-    """Return whether `sentence` says the opposite of `claim` where both speak of the same thing.
+    """Return whether `sentence` contradicts `claim` where both have the same subject.
 
     Callers make sure that they do speak of the same thing; this only compares the signs: a term that
     is negated in one and plain in the other, or a word of direction against its opposite.
@@ -57,8 +57,10 @@ def conflict(claim: str, sentence: str) -> bool:
 
 
 def _agree_by_clause(claim: str, sentence: str) -> bool | None:
-    """Tell whether each clause of a claim is negated as is the clause most like it of a sentence that has both kinds
-    ("does not ease pain, but eases fever"); None where that cannot be told."""
+    """Tell whether each claim clause is negated like the sentence's most similar one.
+
+    The sentence has both kinds ("does not ease pain, but eases fever"); None where this cannot be told.
+    """
     there: list[tuple[frozenset[str], bool, bool]] = []
     verb = frozenset[str]()
     for part in _clauses(sentence):
@@ -81,8 +83,10 @@ def _agree_by_clause(claim: str, sentence: str) -> bool | None:
 
 
 def _weight_foreign(terms: frozenset[str]) -> int:
-    """Count terms, Latin ones in a Chinese, Japanese or Korean text as a whole name: the topic of a sentence is not
-    repeated in its second clause ("X is supported on ext4, on NTFS not")."""
+    """Return the number of terms, a Latin one in a CJK text weighted as a whole name.
+
+    The topic of a sentence is not repeated in its second clause ("X is supported on ext4, on NTFS not").
+    """
     return sum(_NAME_WEIGHT if term.isascii() else 1 for term in terms)
 
 
@@ -91,7 +95,7 @@ def _told_by(text: str) -> frozenset[str]:
 
 
 class _Signs(NamedTuple):
-    """A text in normal form with what it negates; `hidden` are all terms that it negates."""
+    """A text in normal form with its negations; `hidden` are all negated terms."""
 
     text: str
     negated: list[list[str]]
@@ -101,13 +105,13 @@ class _Signs(NamedTuple):
 
 
 def _has(signs: _Signs, term: str) -> bool:
-    """Tell whether a text has a term; a single character is a term of its own only where it stands alone."""
+    """Tell whether a text has a term; a lone character is found anywhere in the text."""
     return term in signs.terms or (len(term) == 1 and term in signs.text)
 
 
 @lru_cache(maxsize=4096)
 def _signs_of(text: str) -> _Signs:
-    """Return the signs of a text: a sentence of a passage is asked for once for each claim that cites it."""
+    """Return the negation signs of a text, cached for passages cited repeatedly."""
     plain = normalise(text)
     found = negated(plain)
     hidden = frozenset(term for scope in found for term in scope)
@@ -115,7 +119,7 @@ def _signs_of(text: str) -> _Signs:
 
 
 def denied_elsewhere(claim: str, sentences: Sequence[str]) -> bool:
-    """Return whether `claim` joins clauses whose signs are each those of another sentence.
+    """Return whether each clause of `claim` agrees in sign with some other sentence.
 
     "A did X but not Y" agrees with "A did X." and "A did not do Y.", though neither sentence has the
     signs of the whole. Each clause is laid beside the clause of the evidence that shares most terms.
@@ -137,7 +141,7 @@ def denied_elsewhere(claim: str, sentences: Sequence[str]) -> bool:
 
 
 def _clauses(text: str) -> list[str]:
-    """Return the clauses of a sentence; what has fewer than two terms belongs to the one before."""
+    """Return the clauses of a sentence; one of under two terms joins the one before."""
     found: list[str] = []
     for part in _CLAUSE.split(text):
         if found and len(content_terms(part)) < 2:
@@ -148,7 +152,7 @@ def _clauses(text: str) -> list[str]:
 
 
 def _has_opposite_direction(claim: str, sentence: str) -> bool:
-    """Compare each clause of the claim with the clause of the sentence that shares most terms with it.
+    """Tell whether a claim clause and its closest counterpart oppose in direction.
 
     Two flips cancel: "did not decrease" against "increased" is left to the support score.
     """
@@ -175,7 +179,10 @@ def _has_opposite_direction(claim: str, sentence: str) -> bool:
 
 
 def negated(text: str) -> list[list[str]]:
-    """Return for each negation of `text` the content terms it stands before (in Korean and Japanese: after), nearest first."""
+    """Return for each negation in `text` its content terms, nearest first.
+
+    They follow the negation; in Korean and Japanese they precede it.
+    """
     found = []
     for match in _NEGATION.finditer(text):
         scope = re.split(r"[.,;:!?，。；：！？、]", text[match.end() : match.end() + 60], maxsplit=1)[0]

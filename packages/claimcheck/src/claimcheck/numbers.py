@@ -1,5 +1,7 @@
-"""Whether the quantities of a claim stand in a text: each with its unit, exactly, or within a tolerance where the claim
-says "about"."""
+"""Check that each quantity of a claim stands in a text, with its unit.
+
+Values must be equal, or within a tolerance where the claim says "about".
+"""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +23,7 @@ _OFTEN = {
 
 
 def missing_numbers(claim: str, evidence: str, wanted: Sequence[Quantity] | None = None) -> list[Quantity]:
-    """Return the quantities of `claim` (or those `wanted` of it) that do not stand in `evidence` with the same unit."""
+    """Return quantities of `claim` (or `wanted`) not in `evidence` with their units."""
     wanted = quantities(claim) if wanted is None else wanted
     there = quantities(evidence) if wanted else []
     return [
@@ -40,8 +42,11 @@ _NOUN_BEHIND = re.compile(r"[ -]?[^\W\d_]")
 
 
 def _is_version(claim: str, quantity: Quantity, evidence: str) -> bool:
-    """Tell whether a number stands in the evidence as that of a version, or of a series of them ("version 3.9", "3.11" of
-    "3.11.2"), or a long one in an address or identifier ("bugs/581186")."""
+    """Tell whether the evidence has a number as a version or long identifier.
+
+    A version may be one of a series ("version 3.9", "3.11" of "3.11.2"); a long number may stand in an address
+    ("bugs/581186").
+    """
     number = claim[quantity.start : quantity.end].strip()
     if re.fullmatch(r"\d+\.\d+|\d{4,}", number) is None:
         return False
@@ -52,7 +57,7 @@ def _is_version(claim: str, quantity: Quantity, evidence: str) -> bool:
 
 
 def same(claim: Quantity, there: Quantity, evidence: str) -> bool:
-    """Return whether `there`, a quantity of the text `evidence`, says what the quantity `claim` says."""
+    """Return whether `there`, a quantity of `evidence`, agrees with that of `claim`."""
     if claim.unit in CALENDAR and there.unit in (*CALENDAR, ""):
         return same_date(claim, there)
     claim_value, claim_unit = in_base(claim)
@@ -86,22 +91,24 @@ def _is_header_unit(unit: str, text: str) -> bool:
 
 
 def _close(claim: Decimal, there: Decimal, bound: str, there_bound: str) -> bool:
-    """Tell whether the values agree. Where both are rounded, or both limits, they are the same number or none."""
+    """Tell whether the values agree; two rounded values or limits must be equal."""
     if claim == there or (claim > 0 and claim == -there):
         return {bound, there_bound} != {"<", ">"}
     return bound != there_bound and is_within(bound, claim, there)
 
 
 def is_within(bound: str, said: Decimal, there: Decimal, reach: Decimal = REACH) -> bool:
-    """Return whether "about" (`bound` "~"), "more than" (">") or "less than" ("<") what is said is fair of what is there."""
+    """Return whether "about" ("~"), ">" or "<" `said` is a fair statement of `there`."""
     if bound == "~":
         return abs(said - there) <= abs(there) * _TOLERANCE
     return said <= there <= said * reach if bound == ">" else bound == "<" and said / reach <= there <= said
 
 
 def as_written_in(evidence: str, claim: str) -> str:
-    """Return a claim with its amounts and dates as the evidence writes them: 256 megabytes for 256 MB, 2026-11-12 for 12
-    November 2026. What is compared by words then differs in nothing but words."""
+    """Return a claim with its amounts and dates rewritten as in the evidence.
+
+    256 MB becomes 256 megabytes, 12 November 2026 becomes 2026-11-12, so that only words differ in a comparison.
+    """
     found = (q for q in quantities(evidence) if q.unit and (q.unit not in KINDS or q.unit == "date"))
     there = [q for q in found if not evidence[q.start : q.end].isdigit()]
     for quantity in reversed(quantities(claim)):

@@ -90,7 +90,7 @@ class Match:
 
     @cached_property
     def best(self) -> tuple[int, ...]:
-        """The indices of up to three sentences that support the claim together, best first."""
+        """Return the indices of up to three jointly supporting sentences, best first."""
         shares = [sum(row) / len(row) if row else 0.0 for row in self._number_table]
         titled = [len(self._title & terms) / max(1, len(self._title)) for terms in self._sets]
         features = {"bm25": self._bm25(), "numbers": shares, "title": titled, "grams": self._grams()}
@@ -135,7 +135,7 @@ class Match:
         return [math.fsum(weights[gram] for gram in grams) for grams in there]
 
     def features(self) -> dict[str, float]:
-        """Return what the score knows: coverage of the claim's terms and term pairs, numbers and names that are missing."""
+        """Return the score's features: term and pair coverage, missing numbers and names."""
         everything = name_index("\n".join(self._evidence))
         pairs = _pairs(self._wanted, 2)
         found = set().union(*(_pairs(self._terms[i], 3) for i in self.best))
@@ -167,8 +167,11 @@ def _pairs(terms: Sequence[str], reach: int) -> set[tuple[str, str]]:
 def _read(
     evidence: tuple[str, ...],
 ) -> tuple[list[tuple[str, ...]], list[frozenset[str]], Counter[str], list[float]]:
-    """Return the terms of a passage's sentences, which are asked for several times for each claim that cites it: in order,
-    as sets, in how many of them each stands, and the weight by that number."""
+    """Return the terms of a passage's sentences: lists, sets, frequencies, weights.
+
+    Frequency is the number of sentences with a term, and indexes the weights. The result is cached for each claim
+    that cites the passage.
+    """
     terms = [tuple(content_terms(sentence)) for sentence in evidence]
     sets = [frozenset(each) for each in terms]
     count = len(evidence) + _BACKGROUND

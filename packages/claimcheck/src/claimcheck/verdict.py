@@ -1,4 +1,4 @@
-"""What became of a claim, and why; the reasons are data: `reasons/LANGUAGE.toml`, English where a language has none."""
+"""Verdicts on claims; reasons come from `reasons/LANGUAGE.toml`, else in English."""
 
 import tomllib
 from collections.abc import Mapping
@@ -28,13 +28,13 @@ class Verdict(NamedTuple):
         return self.explain("en")
 
     def explain(self, language: str) -> str:
-        """Return the reason in a language (`en`, `zh`, `ko`, `ja`), English for any other."""
+        """Return the reason in `en`, `zh`, `ko` or `ja`; English for other languages."""
         return reasons(language)[self.code].format(**self.values)
 
 
 @cache
 def reasons(language: str) -> Mapping[str, str]:
-    """Return the reasons of verdicts by code in a language; English for what it does not say."""
+    """Return the verdict reasons by code in a language, in English where missing."""
     file = files("claimcheck").joinpath("reasons", f"{language}.toml")
     own = tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
     return own if language == "en" else {**reasons("en"), **own}

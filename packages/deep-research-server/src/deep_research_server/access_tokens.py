@@ -23,7 +23,7 @@ _OWNER = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 
 
 class TokenRecord(Noun):
-    """A token as it is kept: `id` is the beginning of its hash, by which it is listed and revoked."""
+    """A stored token; `id` is the start of its hash, used to list and revoke it."""
 
     id: str
     owner: str
@@ -35,7 +35,7 @@ _records = TypeAdapter(tuple[TokenRecord, ...])
 
 
 class AccessTokens:
-    """The tokens of a state folder; those made or revoked by another process count at once."""
+    """The tokens of a state folder; changes by other processes take effect at once."""
 
     def __init__(self, home: Path) -> None:
         self._home, self._path = home, home / _FILE
@@ -43,7 +43,7 @@ class AccessTokens:
         self._owners: dict[str, str] = {}
 
     def create(self, owner: str) -> str:
-        """Make a token for an owner and return it; it is shown this once. Raises ConfigError, StoreError."""
+        """Create an owner's token, shown this once. Raises ConfigError, StoreError."""
         if not _OWNER.fullmatch(owner):
             message = f"The owner {owner!r} must be 1–40 small letters, digits and . _ -, a letter or digit first."
             raise ConfigError(message, setting="owner", value=owner)
@@ -55,7 +55,7 @@ class AccessTokens:
         return token
 
     def records(self) -> Sequence[TokenRecord]:
-        """Return the tokens in the order they were made. Raises StoreError for a damaged file."""
+        """Return the tokens by creation time. Raises StoreError for a damaged file."""
         try:
             return _records.validate_json(self._path.read_bytes())
         except FileNotFoundError:
@@ -91,7 +91,7 @@ class AccessTokens:
         return len(set(self._known().values())) > 1
 
     def _known(self) -> Mapping[str, str]:
-        """Return the owners by the hashes of their tokens; read anew when the file has changed."""
+        """Return the owners by token hash, read again after the file has changed."""
         try:
             stat = self._path.stat()
         except FileNotFoundError:
@@ -103,7 +103,7 @@ class AccessTokens:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Let no other process make or revoke tokens inside the block. Raises StoreError for the disk."""
+        """Lock out other processes that make or revoke tokens. Raises StoreError."""
         try:
             make_private_folder(self._home)
             with open_private(self._path.with_suffix(".lock"), "a") as file:
@@ -118,7 +118,7 @@ class AccessTokens:
 
 
 def owner_home(home: Path, owner: str) -> Path:
-    """Return the state folder of an owner: its runs lie apart from all others. "" is the user of this machine."""
+    """Return an owner's state folder, apart from others; "" is this machine's user."""
     return home / OWNERS / owner if owner else home
 
 

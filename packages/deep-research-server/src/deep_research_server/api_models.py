@@ -28,7 +28,7 @@ class Turn(_Input):
 
 
 class _NewWork(_Input):
-    """What begins a run, and how; what is not given is as the server's settings say. `documents` are ids."""
+    """A new run's settings, by default the server's; `documents` are ids."""
 
     documents: ListOf[_Id] = Field(default_factory=list, max_length=200)
     strategy: str | None = Field(None, max_length=40)
@@ -46,7 +46,7 @@ class _NewWork(_Input):
 
 
 class NewRun(_NewWork):
-    """A question to research, and how; what is not given is as the server's settings say.
+    """A question to research, with settings; the server's settings are the defaults.
 
     `documents` are ids of uploaded documents.
     """
@@ -61,7 +61,7 @@ class NewRun(_NewWork):
 
 
 class NewVerification(_NewWork):
-    """A report to be verified, or two to be compared: `text`, or ids of uploaded documents that are `reports`.
+    """A report to verify, or two to compare: `text`, or document ids in `reports`.
 
     It is held against the pages that it cites, or against `documents` (ids); with `revise` its text is put right.
     """
@@ -73,7 +73,7 @@ class NewVerification(_NewWork):
 
 
 class AnswerInput(_Input):
-    """What the user answers to what the run asks: an option's text or number, yes, no, or any words."""
+    """The user's answer to a run: an option's text or number, yes, no, or any words."""
 
     answer: str = Field(min_length=1, max_length=20_000)
 
@@ -120,13 +120,13 @@ class FollowUpInput(_Input):
 
 
 class SessionInput(_Input):
-    """The token that the page is given, to be kept in a cookie that scripts cannot read."""
+    """The page's token, to be stored in a cookie that scripts cannot read."""
 
     token: str = Field(min_length=1, max_length=200)
 
 
 class RunView(BaseModel):
-    """A run as it stands; `asked` is what it waits for, `last_event` the number of its newest event."""
+    """A run's state; `asked` is its question, `last_event` its newest event's number."""
 
     id: str
     question: str
@@ -146,7 +146,7 @@ class RunView(BaseModel):
 
 
 class RunDetails(RunView):
-    """A run with its sections (the user's changes included), its cost so far, and its follow-ups."""
+    """A run with its sections (with user changes), cost so far, and follow-ups."""
 
     sections: list[str]
     ledger: Ledger
@@ -154,7 +154,10 @@ class RunDetails(RunView):
 
 
 class RunSummary(BaseModel):
-    """A run in a list; a long `question` is cut. `is_answered` is false where its finished report answers nothing."""
+    """A run in a list, a long `question` cut.
+
+    `is_answered` is false for a finished report that answers nothing.
+    """
 
     id: str
     question: str
@@ -168,7 +171,7 @@ class RunSummary(BaseModel):
 
 
 class RunPage(BaseModel):
-    """Runs, newest first; `next` is the cursor of the following page, empty on the last one."""
+    """Runs, newest first; `next` is the cursor of the next page, "" on the last."""
 
     runs: list[RunSummary]
     next: str = ""
@@ -176,7 +179,7 @@ class RunPage(BaseModel):
 
 
 class SourceView(BaseModel):
-    """A source; `date` is the one it speaks of, `status` its standing where it names one, `by` what replaced it."""
+    """A source; `date` is its own date, `status` its standing, `by` its replacement."""
 
     id: str
     title: str
@@ -197,7 +200,7 @@ class SourceView(BaseModel):
 
 
 class PassageView(BaseModel):
-    """A passage in its context: `before`, `text` and `after` follow each other in the snapshot.
+    """A passage in context: `before`, `text` and `after` adjoin in the snapshot.
 
     `start` and `end` are offsets in Unicode code points. `is_current` is false when the page was read again later.
     """
@@ -215,7 +218,7 @@ class PassageView(BaseModel):
 
 
 class SnapshotView(BaseModel):
-    """A stretch of the text of a source as it was read; offsets are in Unicode code points."""
+    """A span of a source's text as read; offsets are in Unicode code points."""
 
     source: SourceView
     start: int
@@ -227,22 +230,21 @@ class SnapshotView(BaseModel):
 
 
 class ReportView(Report):
-    """A report with what the page shows beside it: `counts` of its statements by verdict, and the figures of its
-    `chart` blocks by their texts."""
+    """A report with statement `counts` by verdict, and figures by `chart` block text."""
 
     counts: VerdictCounts
     charts: dict[str, Figure]
 
 
 class ChangesView(BaseModel):
-    """What a refreshed run says that the one it came from (`parent`) did not, as Markdown."""
+    """New statements of a refreshed run compared with its `parent`, as Markdown."""
 
     parent: str
     text: str
 
 
 class FollowUpView(FollowUpHead):
-    """A question about a report with its answer; `report` is Markdown, "" until it is there."""
+    """A question about a report with its Markdown answer in `report`, "" until ready."""
 
     understood: str
     report: str
@@ -280,7 +282,7 @@ class UploadLimits(BaseModel):
 
 
 class Options(BaseModel):
-    """What can be chosen for a run on this server; `model` is what answers by default, "" without one.
+    """The choices for a run on this server; `model` is the default, "" without one.
 
     `problem` says why no run can be begun with the server's settings as they are.
     """

@@ -1,4 +1,4 @@
-"""Runs by the request that they were begun for: what a client was cut off from, and what it was asked by."""
+"""Runs by the request that began them: cut off, or waiting for an answer."""
 
 import hashlib
 import json
@@ -29,13 +29,13 @@ def request_key(owner: str, question: str, settings: Settings, docs: Sequence[Pa
 
 
 def requests_in(owner: str, settings: Settings, history: Sequence[Message]) -> list[str]:
-    """Return the requests that the user's messages of a conversation were, the last one first."""
+    """Return the requests of a conversation's user messages, the last one first."""
     places = [place for place, message in enumerate(history) if message.role == "user"][-_MOST_REQUESTS:]
     return [request_key(owner, history[n].text, settings, (), history[:n]) for n in reversed(places)]
 
 
 def marked_runs(home: Path, requests: Iterable[str]) -> list[Run]:
-    """Return the runs of an owner that were begun for these requests, the newest of each first."""
+    """Return an owner's runs begun for these requests, newest first per request."""
     ids = sorted(api.run_ids(home=home), reverse=True)
     found: list[Run] = []
     for one in (one for request in requests for one in ids if one.endswith(f"-{request[:MARK_CHARS]}")):
@@ -45,7 +45,10 @@ def marked_runs(home: Path, requests: Iterable[str]) -> list[Run]:
 
 
 def run_asked_in(runs: Iterable[Run], history: Sequence[Message], request: str) -> Run | None:
-    """Return the run that waits for an answer to the end of a conversation, or that `request` was cut off from."""
+    """Return the run whose question ends a conversation, or of `request`, or None.
+
+    A run of `request` counts where its client was cut off from it.
+    """
     asked = " ".join(history[-1].text.split()) if history else ""
     for run in runs:
         with suppress(RunNotFound):
@@ -59,5 +62,5 @@ def run_asked_in(runs: Iterable[Run], history: Sequence[Message], request: str) 
 
 
 def is_still_awaited(record: RunRecord) -> bool:
-    """Return whether the request that a run was begun for goes on with it when it is made again."""
+    """Return whether the same request, made again, continues the run."""
     return bool(record.awaited) and datetime.fromisoformat(record.created) > datetime.now(UTC) - _LEFT_LASTS

@@ -1,5 +1,6 @@
-"""`deep-research serve`, `token`, `mcp`, `enqueue` and `worker`: programs that go on: the HTTP API with the page, the MCP server
-for agents, and workers that carry out the runs of a queue.
+"""`deep-research serve`, `token`, `mcp`, `enqueue` and `worker`.
+
+These run the HTTP API with the page, the MCP server for agents, and workers for queued runs.
 """
 
 from typing import TYPE_CHECKING
@@ -48,7 +49,10 @@ def serve_command(host: str, port: int, max_runs: int, max_upload: int, require_
 
 
 def _server_options(host: str, max_runs: int, *, require_tokens: bool, in_process: bool) -> "ServerOptions":
-    """Return how a server is run. Raises ConfigError where anybody could come in, StoreError where nothing can be kept."""
+    """Return a server's options. Raises ConfigError, StoreError.
+
+    ConfigError is raised where anybody could come in, StoreError where nothing can be kept.
+    """
     from deep_research.settings import database_url, home  # noqa: PLC0415 - help stays fast
     from deep_research.state_files import PAGES  # noqa: PLC0415
     from deep_research_server.request_guard import is_loopback  # noqa: PLC0415
@@ -105,7 +109,9 @@ def _tokens() -> "AccessTokens":
 @click.option("--max-runs", type=click.IntRange(1, 48), default=4, show_default=True, help="Runs at the same time.")
 @click.option("--in-process", is_flag=True, help="Carry runs out in this process, also where there is a database.")
 def mcp_command(over_http: bool, host: str, port: int, require_tokens: bool, max_runs: int, in_process: bool) -> None:
-    """Serve MCP tools to an agent: research, ask, get_report, check_claim; and a research desk (begin_research, …).
+    """Serve MCP tools to an agent: research, ask, get_report, check_claim, a desk.
+
+    The research desk has tools such as begin_research, by which the agent researches itself.
 
     \b
     deep-research mcp                      over standard input and output: the agent starts it
@@ -140,7 +146,9 @@ def mcp_command(over_http: bool, host: str, port: int, require_tokens: bool, max
 @click.option("--owner", default="", metavar="NAME", help="Whose run it is; owners take turns.")
 @click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="Any setting of the run.")
 def enqueue_command(question: str, docs: tuple[str, ...], priority: int, owner: str, pairs: tuple[str, ...]) -> int:
-    """Queue a QUESTION, or what is left of RUN, for the workers of DEEP_RESEARCH_DATABASE_URL; print the run's id.
+    """Queue QUESTION, or the rest of RUN, for the workers, and print the run's id.
+
+    The workers are those of DEEP_RESEARCH_DATABASE_URL.
 
     \b
     deep-research enqueue "How does speculative decoding work?"
@@ -168,7 +176,7 @@ def enqueue_command(question: str, docs: tuple[str, ...], priority: int, owner: 
 @click.option("--metrics-port", type=int, metavar="PORT", help="Serve Prometheus metrics on this port of 127.0.0.1.")
 @click.option("--json-logs", is_flag=True, help="Log to standard error, a line of JSON each.")
 def worker_command(runs: int, until_empty: bool, metrics_port: int | None, json_logs: bool) -> int:
-    """Carry out the queued runs of DEEP_RESEARCH_DATABASE_URL, on this machine beside any others.
+    """Carry out the queued runs of DEEP_RESEARCH_DATABASE_URL beside other workers.
 
     SIGTERM lets the runs go on for 20 seconds; what is left then is taken up by other workers. So is the work of a
     worker that dies, within a minute.

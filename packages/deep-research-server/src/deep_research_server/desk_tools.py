@@ -1,4 +1,4 @@
-"""The research desk as tools of the MCP server: an agent searches, opens, notes, verifies and exports by itself."""
+"""The research desk as MCP tools: search, open, note, verify and export."""
 
 import asyncio
 import base64
@@ -35,7 +35,10 @@ _Start = Annotated[int, Field(ge=0, le=10_000_000, description="`next` of the pa
 
 
 class ExportedReport(BaseModel):
-    """A report as a file: `text`, in parts, or what is no text as `base64`; `next` is where the next part begins."""
+    """A report as a file: `text` in parts, or binary `base64`.
+
+    `next` is where the next part begins.
+    """
 
     run_id: str
     file_name: str
@@ -47,7 +50,10 @@ class ExportedReport(BaseModel):
 
 
 class DeskTools:
-    """The tools of a desk; `home_of` tells owner and state folder of a request, `service` whether there is room."""
+    """The desk's tools; `home_of` gives a request's owner and state folder.
+
+    `service` tells whether there is room for a run.
+    """
 
     def __init__(self, home_of: Callable[[Context], tuple[str, Path]], service: RunService) -> None:
         self._home_of, self._service = home_of, service
@@ -72,7 +78,7 @@ class DeskTools:
             ListOf[str] | None, Field(description="Web sources by name (deep-research sources); default: what fits.")
         ] = None,
     ) -> Begun:
-        """Begin a session in which you research yourself; it is kept as a run, and goes on by its run_id after a break.
+        """Begin a session to research by yourself, kept as a run; resume it by run_id.
 
         Then: search, open, find; note what you learn with passage ids like [s7p3]; write a report that cites them;
         verify_report, record_verdicts, revise; export_report.
@@ -94,7 +100,10 @@ class DeskTools:
             str, Field(description='A source of begin_research, "library" for what was read so far, or "" for all.')
         ] = "",
     ) -> Looked:
-        """Search by a few words a query; passages come with ids, date and standing. Made once for the same words."""
+        """Search with short queries; return passages with ids, date and standing.
+
+        A query of a few words is best. The same search is made only once.
+        """
         return await self._at(context, run_id, lambda desk: desk.search(queries, source))
 
     async def open(
@@ -106,7 +115,7 @@ class DeskTools:
             Field(description="A source (s7), a passage to read on from (s7p3), or a web address.", max_length=8000),
         ],
     ) -> Looked:
-        """Read a source from its beginning or from a passage on; a web page is fetched and kept."""
+        """Read a source from its start or a passage on; a web page is fetched and kept."""
         return await self._at(context, run_id, lambda desk: desk.open(what))
 
     async def find(
@@ -116,7 +125,7 @@ class DeskTools:
         words: _Query,
         source: Annotated[str, Field(description='A source (s7); "" for all that was read.', max_length=40)] = "",
     ) -> Looked:
-        """Return the passages in which words stand, of one source or of all that was read."""
+        """Return the passages that contain words, in one source or in all sources read."""
         return await self._at(
             context, run_id, lambda desk: desk.open(source, words) if source else desk.search([words], "library")
         )
@@ -127,7 +136,7 @@ class DeskTools:
         run_id: SessionId,
         text: Annotated[str, Field(min_length=1, max_length=50_000, description="Markdown with passage ids.")],
     ) -> Noted:
-        """Keep what you have learnt, each finding with its ids; ids that do not exist are named."""
+        """Keep your findings, each with its passage ids; unknown ids are reported."""
         return await self._at(context, run_id, lambda desk: desk.add_note(text))
 
     async def verify_report(
@@ -144,7 +153,7 @@ class DeskTools:
         ] = "",
         start: _Start = 0,
     ) -> CheckedReport:
-        """Hold a report against the passages it cites: code's flags, and each statement with its passages.
+        """Check a report against its cited passages: code's flags, statements, passages.
 
         Where no model has judged (is_judged is false), judge each statement yourself: do its passages say all of it?
         Hand the verdicts in with record_verdicts; put wrong statements right and verify again.
@@ -157,7 +166,7 @@ class DeskTools:
         run_id: SessionId,
         verdicts: Annotated[ListOf[GivenVerdict], Field(min_length=1, max_length=200)],
     ) -> CheckedReport:
-        """Take in your verdicts on statements (c12) of the report verified last; the export shows them."""
+        """Record verdicts on statements (c12) of the last verified report for the export."""
         return await self._at(context, run_id, lambda desk: desk.record_verdicts(verdicts))
 
     async def export_report(
@@ -170,7 +179,10 @@ class DeskTools:
         save_to: Annotated[str, Field(description="A new file of this machine to write it to.", max_length=1000)] = "",
         start: _Start = 0,
     ) -> ExportedReport:
-        """Finish: the report verified last, with references, evidence and verdicts, in a format."""
+        """Finish: return the verified report with references, evidence and verdicts.
+
+        The report verified last is exported, in the format given.
+        """
         owner, _ = self._home_of(context)
         if save_to and owner:
             raise ToolError("Files of the server's machine are written for its own user alone.")
@@ -193,7 +205,10 @@ class DeskTools:
 
 
 def _saved(name: str, file_name: str, data: bytes) -> str:
-    """Write a new file that ends like `file_name`, for the client has read strangers. Raises ConfigError, StoreError."""
+    """Write a new file of the suffix of `file_name`. Raises ConfigError, StoreError.
+
+    The name is checked because the client has read untrusted text.
+    """
     path, suffix = Path(name).expanduser().absolute(), Path(file_name).suffix
     if not path.parent.is_dir() or os.path.lexists(path) or path.suffix.lower() != suffix:
         message = f"{name!r} is no new file that ends in {suffix}, or there is no folder for it: choose another name."

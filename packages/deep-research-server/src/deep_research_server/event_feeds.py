@@ -1,4 +1,4 @@
-"""The events of a server's runs as server-sent events: each client gets all of a run in order, from the one it names on.
+"""Events of a server's runs as server-sent events, in order from a given number.
 
 The log of a run is read once for all its readers, when something happens and from time to time: so a run that another
 process carries out is followed too.
@@ -16,7 +16,7 @@ LOOK_SECONDS, KEEPALIVE_SECONDS = 0.5, 15.0
 
 @dataclass(eq=False)
 class _Tail:
-    """What was read of a log of events: its lines so far; how many readers there are; the task that reads on."""
+    """The read state of an event log: lines, number of readers, and reading task."""
 
     log: EventTail
     is_going_on: Callable[[], bool]
@@ -26,7 +26,10 @@ class _Tail:
     reading: "asyncio.Task[None]" = field(init=False)
 
     def look(self) -> tuple[bool, list[bytes]]:
-        """Return whether the run goes on, and what its log has grown by: in this order nothing can be missed."""
+        """Return whether the run goes on, then its log's new lines.
+
+        In this order no line can be missed.
+        """
         return self.is_going_on(), self.log.read()
 
     def tell(self) -> None:
@@ -36,7 +39,7 @@ class _Tail:
 
 
 class EventFeeds:
-    """The logs of events that are being read, and beside them what no log keeps: the pieces of what is being written."""
+    """The event logs being read, and the unlogged pieces of text being written."""
 
     def __init__(self) -> None:
         self._tails: dict[str, _Tail] = {}
@@ -49,7 +52,10 @@ class EventFeeds:
         self._changed = asyncio.Event()
 
     def take(self, place: str, event: Event) -> None:
-        """Take an event of the log at `place` in; one that only passes is there until a report is begun anew."""
+        """Handle an event of the log at `place`, caching transient ones.
+
+        They are dropped when a report is begun anew.
+        """
         if event.kind in PASSING:
             self._passing.setdefault(place, []).append(event)
             if place in self._tails:
@@ -64,7 +70,7 @@ class EventFeeds:
         self._passing.pop(place, None)
 
     async def follow(self, log: EventTail, after: int, is_going_on: Callable[[], bool]) -> AsyncIterator[bytes | None]:
-        """Give the lines after number `after`, each as it is kept, until nothing goes on any more.
+        """Yield the lines after number `after` as they are logged, until the run ends.
 
         What only passes comes behind the line whose number it has; who comes late gets all of what is being written.
         `is_going_on` may block. None is given when nothing has happened for a while, so that the connection is kept.

@@ -1,4 +1,4 @@
-"""Routes of what a run has found: its report, sources, passages in their snapshots, and exports."""
+"""Routes of a run's results: report, sources, passages in snapshots, exports."""
 
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
@@ -30,7 +30,10 @@ def show_report(
         str | None, Query(pattern="^[a-z]{2}$", description="Give the reasons of verdicts and gaps in this language.")
     ] = None,
 ) -> ReportView:
-    """Show the report as an object: Markdown, claims with verdicts, problems, references, passages, counts, charts."""
+    """Show the report as an object: Markdown, claims with verdicts, problems, charts.
+
+    It also has references, passages and counts.
+    """
     return view_of_report(run.report, language)
 
 
@@ -68,7 +71,7 @@ def list_sources(
     run: OwnRun,
     everything: Annotated[bool, Query(alias="all", description="Also those that were found and not read.")] = False,
 ) -> list[SourceView]:
-    """List the sources that the run has read, with date and standing, and how many passages of each are cited."""
+    """List a run's sources read, with date, standing and number of cited passages."""
     references = run.report.references if run.has_report else ()
     cited = {one.source: len(one.passages) for one in references}
     found = run.list_sources(everything=everything)
@@ -135,7 +138,10 @@ def web_address(url: str) -> str:
 
 
 def _explained(report: Report, language: str) -> Report:
-    """Return a report whose verdicts and gaps give their reasons in `language`, as far as the program said them."""
+    """Return a report whose verdicts and gaps give their reasons in `language`.
+
+    Only the program's own reasons are translated.
+    """
     claims = tuple(
         c.model_copy(update={"verdict": c.verdict.model_copy(update={"reason": explain(c.verdict, language)})})
         for c in report.claims
@@ -149,7 +155,7 @@ def gap_in(gap: Gap, language: str) -> Gap:
 
 
 def view_of_report(report: Report, language: str | None = None) -> ReportView:
-    """Return a report as clients see it; with a `language` the program's own reasons are said in it."""
+    """Return a report as clients see it, with the program's reasons in `language`."""
     shown = _explained(report, language) if language else report
     return copy_fields(
         ReportView,

@@ -27,7 +27,7 @@ make_answer = FairThreads(2, "answers").do
 
 
 class OwnersRoute(APIRoute):
-    """A route whose answer is made in a turn of its owner, its JSON too, where the endpoint is a plain function."""
+    """A route whose plain endpoint and JSON encoding run in the owner's turn."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         is_plain = not iscoroutinefunction(endpoint)
@@ -35,7 +35,7 @@ class OwnersRoute(APIRoute):
 
 
 def in_turn(plain: Callable[..., Any], then: Callable[[Any], Any] = lambda made: made) -> Callable[..., Awaitable[Any]]:
-    """Return a coroutine function that does what a plain one does, and `then` with its result, in the owner's turn."""
+    """Return an async version of `plain`, then `then`, run in the owner's turn."""
 
     @wraps(plain)
     async def answer(*about: Any, **named: Any) -> Any:
@@ -52,7 +52,7 @@ def answered(made: Any) -> Response | None:
 
 
 class FairStream(StreamingResponse):
-    """Server-sent events; much that is there at once leaves others their turn between its parts."""
+    """Server-sent events that yield to other clients between parts of large output."""
 
     media_type = "text/event-stream"
 
@@ -68,10 +68,10 @@ class FairStream(StreamingResponse):
 
 
 class UnderWay:
-    """How much of an owner is under way, from when it was asked for until it has ended."""
+    """Number of an owner's operations in progress, from request to end."""
 
     def __init__(self, most: int, what: str, *, of_all: bool = False) -> None:
-        """Begin with none; the user of this machine, "", may have more than `most`, unless it holds `of_all`."""
+        """Begin with none; the local user "" may exceed `most`, unless `of_all` is set."""
         self._most, self._what, self._of_all, self._counts = most, what, of_all, Counter[str]()
 
     @contextmanager

@@ -1,5 +1,6 @@
-"""The HTTP application put together: guard, routes, and the page, whose files are read once, compressed, with a tag by
-which browsers keep them.
+"""The assembled HTTP application: guard, routes and page.
+
+The page's files are read once, compressed, and tagged (ETag) for the browser's cache.
 """
 
 import asyncio
@@ -49,7 +50,7 @@ class PageFile(NamedTuple):
 
 @cache
 def page_files() -> dict[str, PageFile]:
-    """Return the files of the page by their path below `/page/`, texts as `texts/LANGUAGE.json` among them."""
+    """Return the page's files by path below `/page/`, with `texts/LANGUAGE.json`."""
     folder = files("deep_research_server").joinpath("page")
     found = {entry.name: entry.read_bytes() for entry in folder.iterdir() if entry.is_file()}
     texts = page_texts()
@@ -86,7 +87,7 @@ async def _serve(request: Request) -> Response:
 
 
 def warm_up(app: FastAPI) -> PageFile:
-    """Load what the first visitor would wait for, and return the document of the routes."""
+    """Load all that the first visitor needs, and return the document of the routes."""
     page_files()
     with suppress(ResearchError):
         server_routes.offered_choices(UploadLimit(), "")

@@ -1,4 +1,4 @@
-"""What the routes share: the service, the owner of a request, and how errors become answers."""
+"""Shared parts of the routes: service, request owner, and error responses."""
 
 import logging
 from collections.abc import Mapping
@@ -35,7 +35,9 @@ def owner_of(request: Request) -> str:
 
 
 def settings_of_client(given: Mapping[str, Any], before: Mapping[str, Any] = MappingProxyType({})) -> Settings:
-    """Return the settings that a client gives, over those of a run `before` and the server's. Raises ConfigError.
+    """Return a client's settings over those of `before` and the server.
+
+    `before` are those of an earlier run. Raises ConfigError.
 
     Models of LangChain load packages and files by their names, and `own` ones are objects of a program: the server's
     own settings alone name them.
@@ -84,7 +86,7 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def _told(error: Exception) -> tuple[int, str]:  # noqa: PLR0911 - one line per kind of error
-    """Return the HTTP status of an error, and what the client is told: of what is not ours, nothing."""
+    """Return an error's HTTP status and client message, generic for foreign errors."""
     match error:
         case RequestValidationError():
             said = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5])
@@ -130,7 +132,7 @@ def add_error_handlers(app: FastAPI) -> None:
 
 
 async def _deleted_meanwhile(request: Request) -> errors.RunNotFound | None:
-    """Return why the run of a path is not there any more, None where it is or none is named."""
+    """Return the error for a deleted run of the path, or None."""
     run_id = request.path_params.get("run_id")
     try:
         if run_id is not None:

@@ -57,7 +57,7 @@ class _ShortHeads(ReceiveBuffer):
 
 
 class _PacedParser(h11.Connection):
-    """h11's parser, which has nothing more once it has given what is `left`: a chunk of one byte is an event like any other."""
+    """h11's parser limited to `left` events; a one-byte chunk is an event as well."""
 
     left = 0
 
@@ -88,7 +88,7 @@ class _HeldBack(FlowControl):
 
 
 class BoundedConnection(H11Protocol):
-    """uvicorn's HTTP/1.1 connection with a deadline for heads, and for taking what is written.
+    """uvicorn's HTTP/1.1 connection with deadlines for request heads and for writing.
 
     Beyond `limit_concurrency` connections, the one that has waited longest for its head, or takes nothing of its answer,
     is ended for each new one; where none waits, one whose body is still coming.
@@ -128,7 +128,7 @@ class BoundedConnection(H11Protocol):
         self._go_on()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP; what the application makes of the request goes nowhere, and into no log."""
+        """Answer invalid HTTP with 400, and drop the application's response and log."""
         try:
             super().send_400_response(msg)
         except h11.LocalProtocolError:  # the request has its answer, or a part of it
@@ -138,7 +138,7 @@ class BoundedConnection(H11Protocol):
             self.cycle.message_event.set()
 
     def handle_events(self) -> None:
-        """Handle what has come, a part of it at a time; a complete head ends the waiting for it.
+        """Handle received data a part at a time; a complete head ends its deadline.
 
         Who takes nothing of its answers has no further one begun.
         """

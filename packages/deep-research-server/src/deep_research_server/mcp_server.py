@@ -1,4 +1,6 @@
-"""Our own MCP server, over stdio or streamable HTTP: an agent researches by itself (`desk_tools`), or has it researched.
+"""MCP server over stdio or HTTP: an agent researches itself or orders a report.
+
+`desk_tools` are for its own research; HTTP is MCP's streamable HTTP.
 
 What the tools answer is structured content, whose schemas clients are told.
 """
@@ -58,7 +60,7 @@ class CitedSource(BaseModel):
 
 
 class ReportAnswer(BaseModel):
-    """A report with its sources, the parts of the question that it answers, and what was not found."""
+    """A report with its sources, the question's parts it answers, and the gaps."""
 
     run_id: str
     question: str
@@ -148,7 +150,7 @@ class _Tools:
         budget_usd: Annotated[float | None, Field(gt=0, le=1000)] = None,
         again: Again = False,
     ) -> Annotated[CallToolResult, ReportAnswer]:
-        """Research a question for some minutes and return a report in which every statement cites passages.
+        """Research a question for some minutes; every statement of the report is cited.
 
         Progress is notified. A call that was cut off, as by a time limit, is made again with the same arguments: it goes
         on with its run, and nothing is paid twice. Within a day an answered one gets the same report, unless `again`.
@@ -164,7 +166,7 @@ class _Tools:
         run_id: Annotated[str | None, Field(description="Run whose report the question is about.")] = None,
         again: Again = False,
     ) -> Annotated[CallToolResult, ReportAnswer]:
-        """Answer a question in one turn: from what a run has read, or, without a run, by a quick search."""
+        """Answer a question in one turn, from a run's sources or else by a quick search."""
         if run_id is None:
             return await self._researched(context, question, [], {"workflow": "quick"}, again=again)
         run = await asyncio.to_thread(self._open, context, run_id)
@@ -209,7 +211,7 @@ class _Tools:
             ListOf[str] | None, Field(description="Ids of passages, such as s7p3.", max_length=50)
         ] = None,
     ) -> VerdictAnswer:
-        """Judge whether a text, or passages of a run, support a claim; without a model, in milliseconds."""
+        """Judge in milliseconds if a text or a run's passages support a claim (no model)."""
         texts = [evidence] if evidence else []
         if passages:
             found = await make_answer(lambda: list(map(self._open(context, run_id).read_passage, passages)))
@@ -236,7 +238,7 @@ class _Tools:
         return self._open(context, run_id).read_passage(passage).passage.text
 
     def owner_of(self, context: Context) -> str:
-        """Return the owner of a request, as the guard has found it, "" over standard input. Raises ToolError."""
+        """Return a request's owner from the guard; "" over stdio. Raises ToolError."""
         request = context.request_context.request
         if request is None and self._options.tokens is not None:
             raise ToolError("It cannot be told whose request this is.")
@@ -289,7 +291,7 @@ class _Tools:
         return api.open_run(run_id, home=self._home_of(context)[1])
 
     async def _watch(self, context: Context, run: Run, follow_up: int = 0) -> None:
-        """Notify the progress of a run to its end; see `RunService.attend` for a call that is cancelled."""
+        """Report a run's progress to its end; on cancellation see `RunService.attend`."""
         async with aclosing(self._service.watch(run, follow_up)) as events:
             async for event in events:
                 if event is not None and (said := describe(event)):
@@ -297,7 +299,7 @@ class _Tools:
 
 
 def _result(report: Report, note: str = "") -> CallToolResult:
-    """Return a report as text, with a note, as structured content, and with links to what can be read further."""
+    """Return a report as text, structured content and resource links, with a note."""
     base = f"research://runs/{quote(report.run_id)}"
     links = [
         ResourceLink(name="report", title=report.title[:200], uri=f"{base}/report", mime_type="text/markdown"),
@@ -315,7 +317,10 @@ def _result(report: Report, note: str = "") -> CallToolResult:
 
 
 def make_http_app(options: ServerOptions) -> Any:
-    """Return the ASGI application; requests pass the guard of the HTTP API: loopback names, tokens, sizes."""
+    """Return the ASGI application behind the HTTP API's guard.
+
+    The guard checks loopback names, tokens and body sizes.
+    """
     from mcp.server.transport_security import TransportSecuritySettings  # noqa: PLC0415 - only for HTTP
 
     from deep_research_server.request_guard import RequestGuard  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""OpenAI's `/v1/chat/completions` and `/v1/responses`, so that chat front ends and SDKs use research unchanged.
+"""OpenAI's `/v1/chat/completions` and `/v1/responses`, for chat clients and SDKs.
 
 A run that asks something answers with its question; the user's next message goes on from it, as in any conversation.
 What is not known of OpenAI's requests is passed over.
@@ -81,7 +81,7 @@ class StreamOptions(BaseModel):
 
 
 class ChatRequest(BaseModel):
-    """A request to `/v1/chat/completions`: the last message of the user is the question."""
+    """A request to `/v1/chat/completions`; the user's last message is the question."""
 
     model: str = Field("deep-research", max_length=120)
     messages: ListOf[ChatMessage] = Field(min_length=1, max_length=200)
@@ -90,7 +90,7 @@ class ChatRequest(BaseModel):
 
 
 class ResponseRequest(BaseModel):
-    """A request to `/v1/responses`; with `background` it is answered at once and looked at later."""
+    """A request to `/v1/responses`; `background` returns at once, to be polled later."""
 
     model: str = Field("deep-research", max_length=120)
     input: str | ListOf[ChatMessage] = Field(min_length=1, max_length=_MOST_CHARS)
@@ -100,7 +100,7 @@ class ResponseRequest(BaseModel):
 
 
 def conversation(messages: list[ChatMessage]) -> tuple[str, list[Message]]:
-    """Return the question, which is the user's last message, and the conversation before it."""
+    """Return the question (the user's last message) and the conversation before it."""
     said = [m for m in messages if m.role in ("user", "assistant") and m.text]
     last = max((place for place, m in enumerate(said) if m.role == "user"), default=-1)
     if last < 0:
@@ -110,7 +110,7 @@ def conversation(messages: list[ChatMessage]) -> tuple[str, list[Message]]:
 
 
 class _Outcome(NamedTuple):
-    """What a run has come to: the text for the user, whether it failed, links to sources, cost."""
+    """The outcome of a run: text for the user, failure flag, source links, cost."""
 
     text: str
     failed: bool
@@ -128,7 +128,7 @@ class _Asking(NamedTuple):
     """When it began, in seconds since 1970."""
 
     async def wait(self, request: Request) -> _Outcome:
-        """Wait for the end and return the outcome. Raises HTTPException when the client leaves before."""
+        """Wait for the run's outcome. Raises HTTPException if the client leaves first."""
         ended = asyncio.create_task(self.service.wait(self.run))
         gone = asyncio.create_task(_leaves(request))
         try:
@@ -143,7 +143,7 @@ class _Asking(NamedTuple):
         return await make_answer(self.outcome)
 
     async def progress(self) -> AsyncIterator[str | None]:
-        """Give what is said of its progress until the run has ended: lines, and the report as it is being written.
+        """Yield progress lines, and the report while it is written, until the run ends.
 
         None is given when nothing happens for a while.
         """
@@ -205,7 +205,10 @@ async def list_models() -> dict[str, Any]:
 
 @router.post("/chat/completions", responses={**ERRORS, **_STREAM}, response_class=JSONResponse)
 async def complete_chat(asked: ChatRequest, request: Request, service: Service, owner: Owner) -> Response:
-    """Research the last message of the user; with `stream` the progress comes as reasoning, then the report."""
+    """Research the user's last message; `stream` sends progress, then the report.
+
+    Progress is sent as reasoning.
+    """
     question, history = conversation(asked.messages)
     asking = await _begin(service, owner, asked.model, question, history)
     if asked.stream:
@@ -260,7 +263,7 @@ async def _chat_chunks(asking: _Asking, *, usage: bool) -> AsyncIterator[bytes]:
 
 @router.post("/responses", responses={**ERRORS, **_STREAM}, response_class=JSONResponse)
 async def create_response(asked: ResponseRequest, request: Request, service: Service, owner: Owner) -> Response:
-    """Research the input; with `background` the answer is looked at later, with `stream` it comes in events."""
+    """Research the input; `background` returns at once, `stream` sends events."""
     if isinstance(asked.input, str):
         question, history = asked.input.strip(), list[Message]()
     else:
@@ -358,7 +361,7 @@ _shown = in_turn(_response, answered)
 
 
 def _response_body(asking: _Asking, status: str, *, background: bool = False, **come: Any) -> dict[str, Any]:
-    """Return the response object of a run in a state; `come` are its `output`, `error` and `usage` where it has them."""
+    """Return a run's response object; `come` may be `output`, `error` and `usage`."""
     return {
         "id": f"resp_{asking.run.id}",
         "object": "response",

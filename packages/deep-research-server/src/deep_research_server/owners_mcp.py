@@ -28,7 +28,10 @@ _SESSION = b"mcp-session-id"
 
 
 class OwnersServer(MCPServer):
-    """What is offered takes its context by the name `context`; a plain method is done in a thread, in its owner's turn."""
+    """An MCP server whose tools and resources take a parameter `context`.
+
+    A plain method runs in a thread, in its owner's turn.
+    """
 
     def __init__(self, owner_of: Callable[[Context], str], waiting: Collection[str], **options: Any) -> None:
         """`owner_of` tells whose request it is; tools named in `waiting` wait for runs."""
@@ -37,7 +40,7 @@ class OwnersServer(MCPServer):
         self._waiting = dict.fromkeys(waiting, UnderWay(_MOST_WAITING, "calls of yours that wait for runs"))
 
     def add_tool(self, fn: Callable[..., Any], *about: Any, **options: Any) -> None:
-        """See MCPServer; an argument that the tool does not know is refused instead of left out."""
+        """Add a tool as in MCPServer; unknown arguments are refused, not ignored."""
         super().add_tool(self._owned(fn, ToolError), *about, **options)
         tool = self._tool_manager.list_tools()[-1]  # the package offers no way
         model = tool.fn_metadata.arg_model
@@ -68,7 +71,7 @@ class OwnersServer(MCPServer):
 
 
 class OwnersSessions:
-    """ASGI middleware between the guard and the application of the MCP package, which binds a session to its user.
+    """ASGI middleware that binds a session to its user, between guard and MCP app.
 
     Of an owner's sessions beyond MOST_SESSIONS the one that has not been used for longest is ended: nobody loses one by
     what another opens.

@@ -1,4 +1,4 @@
-"""Bodies of requests: bounded to what their route can need before anything parses them, in bytes, in values and in time."""
+"""Request bodies, bounded by route in bytes, values and time before parsing."""
 
 import asyncio
 from typing import Annotated, NamedTuple, TypeVar
@@ -25,7 +25,7 @@ class Refusal(Exception):
 
 
 class BodyLimit(NamedTuple):
-    """The most that a body may be: bytes, and strings, lists, objects and commas together."""
+    """The limits of a body: bytes, and strings, lists, objects and commas in total."""
 
     size: int
     values: int = 1_000
@@ -46,10 +46,10 @@ LIMITS = {
 
 
 class Body:
-    """The body of a request, held against a limit as it is announced and as it really comes, and against a deadline."""
+    """A request body with a size limit, announced and received, and a deadline."""
 
     def __init__(self, receive: Receive, limit: BodyLimit, announced: str) -> None:
-        """`announced` is what its head says of its size. Raises Refusal when it is more than the limit."""
+        """Check the `announced` size against the limit. Raises Refusal if larger."""
         self.size = int(announced) if announced.isdecimal() else limit.size
         self._receive, self._limit, self._left = receive, limit, limit.size
         if self.size > limit.size:
@@ -60,7 +60,7 @@ class Body:
         self.refused: Refusal | None = None
 
     async def read(self) -> None:
-        """Take in the whole body, so that `receive` gives it in one message. Raises Refusal."""
+        """Read the whole body, so that `receive` gives one message. Raises Refusal."""
         pieces: list[bytes] = []
         message: Message = {"more_body": True}
         while message.get("more_body"):
@@ -104,7 +104,9 @@ class Body:
 
 
 def _count_values(body: bytes, most: int) -> int:
-    """Return how many strings, lists, objects and commas JSON has, right up to `most`; each value has one of them.
+    """Return the number of strings, lists, objects and commas in JSON.
+
+    It is exact up to `most`; each value has one of them.
 
     Whole bodies go through a few functions for bytes: a pattern takes its time for each escape, and holds the event loop.
     """

@@ -1,4 +1,4 @@
-"""What every request passes first: where it comes from, which owner it is, how large it is; and the security headers."""
+"""Checks on every request: origin, owner and size; and the security headers."""
 
 import ipaddress
 import json
@@ -103,7 +103,10 @@ class _Answer:
 
 
 def _upload(receive: Receive, headers: Mapping[str, str], most: int) -> Body:
-    """Return the body of a document; a form of another kind would be parsed sign by sign on the event loop."""
+    """Return the body of a document upload, limited to `most` bytes.
+
+    A form of another type is refused: it would be parsed byte by byte on the event loop.
+    """
     if not headers.get("content-type", "").lower().startswith("multipart/form-data"):
         raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "A document is uploaded as multipart/form-data.")
     return Body(receive, BodyLimit(most), headers.get("content-length", ""))
@@ -171,7 +174,7 @@ class RequestGuard:
             answer.under_way.close()
 
     async def _read(self, scope: Scope, receive: Receive, owner: str, announced: str) -> Body:
-        """Return the body of a request once all of it is there. Raises Refusal, LimitReached."""
+        """Return a request's complete body. Raises Refusal, LimitReached."""
         is_small = scope["method"] in _SAFE or _is_public(scope["path"])
         body = Body(receive, SMALL if is_small else LIMITS.get(scope["path"], USUAL), announced)
         with self._large.one_of(owner) if body.size > USUAL.size else nullcontext():
@@ -202,7 +205,7 @@ def _is_public(path: str) -> bool:
 
 
 def _token_of(headers: dict[str, str]) -> str:
-    """Return the token of a request: from its header, else from the cookie that the page was given."""
+    """Return a request's token from its header, else from the page's cookie."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return token.strip()
@@ -228,7 +231,7 @@ def is_loopback(name: str) -> bool:
 
 
 def problem_response(status: int, detail: str, path: str, headers: Mapping[str, str] | None = None) -> Response:
-    """Return an error as clients of a path get it: RFC 9457 problem details, or OpenAI's form."""
+    """Return an error as RFC 9457 problem details, or in OpenAI's form by path."""
     if path.startswith("/v1/"):
         kind = "invalid_request_error" if status < 500 else "server_error"
         body: Any = {"error": {"message": detail, "type": kind, "param": None, "code": str(status)}}

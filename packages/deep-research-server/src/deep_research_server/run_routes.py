@@ -1,4 +1,7 @@
-"""Routes of runs: ask, have a report verified, list, answer, confirm or edit the plan, steer, cancel, resume, follow, ask further, delete."""
+"""Routes of runs: create, verify, list, answer, edit plan, steer, stop, delete.
+
+Also resume, follow events, and ask a follow-up question.
+"""
 
 import asyncio
 import hashlib
@@ -51,7 +54,7 @@ _SSE: dict[int | str, dict[str, Any]] = {
 
 
 def view_of(service: RunService, run: Run) -> models.RunView:
-    """Return a run as clients see it; a run that nothing carries out any more is shown as stopped."""
+    """Return a run as clients see it; a run without a process is shown as stopped."""
     record = run.record
     return copy_fields(
         models.RunView,
@@ -100,7 +103,7 @@ async def create_run(
 
 
 def _id_of_key(owner: str, key: str, asked: Any) -> str:
-    """Return the id of the run that an idempotency key stands for: the same key always leads to the same run."""
+    """Return the run id of an idempotency key; the same key gives the same run."""
     if not key:
         return ""
     fingerprint = json.dumps(asked, sort_keys=True)
@@ -109,7 +112,7 @@ def _id_of_key(owner: str, key: str, asked: Any) -> str:
 
 
 async def _tell_begun(service: Service, response: Response, run: Run, is_new: bool) -> models.RunView:
-    """Return the view of a run that a request began, or had begun; the head of the answer says where it is."""
+    """Return the view of a run a request began or found; the header says where it is."""
     response.status_code = 201 if is_new else 200
     response.headers["location"] = f"{router.prefix}/runs/{run.id}"
     return await _view(service, run)
@@ -187,7 +190,7 @@ def _asked(run: Run) -> Asked:
 
 @router.post("/runs/{run_id}/answer", status_code=202, responses=problems(404, 409, 429))
 async def answer_run(given: models.AnswerInput, service: Service, run: OwnRun) -> models.RunView:
-    """Answer what the run asks: an option (its text or number), yes or no to the plan, or any words."""
+    """Answer the run: an option's text or number, yes or no to the plan, or any text."""
     await asyncio.to_thread(_asked, run)
     await service.carry_out(run, given.answer)
     return await _view(service, run)
@@ -195,7 +198,7 @@ async def answer_run(given: models.AnswerInput, service: Service, run: OwnRun) -
 
 @router.put("/runs/{run_id}/plan", status_code=202, responses=problems(404, 409, 429))
 async def edit_plan(plan: models.PlanInput, service: Service, run: OwnRun) -> models.RunView:
-    """Put an edited plan in the place of the one that the run shows; it shows the new one, to be confirmed."""
+    """Replace the plan that the run shows; the new plan awaits confirmation."""
     asked = await asyncio.to_thread(_asked, run)
     if asked.brief is None:
         raise RunBusy("The run does not show a plan.", run_id=run.id)
@@ -237,7 +240,7 @@ async def refresh_run(response: Response, service: Service, owner: Owner, run: O
 
 @router.get("/runs/{run_id}/changes", responses=problems(404))
 def show_changes(run: OwnRun) -> models.ChangesView:
-    """Show what the report of a refreshed run says that the one before did not, as Markdown."""
+    """Show the new statements of a refreshed run's report as Markdown."""
     return models.ChangesView(parent=run.record.parent, text=str(run.changes_since_parent()))
 
 
@@ -261,7 +264,7 @@ async def follow_run(
 
 @router.post("/runs/{run_id}/follow-ups", status_code=202, responses=problems(404, 409, 429))
 async def ask_follow_up(given: models.FollowUpInput, service: Service, run: OwnRun) -> models.FollowUpView:
-    """Ask a question about a finished report; its answer is shown at the returned number."""
+    """Ask about a finished report; the answer is shown at the returned number."""
     record = await _need_report(run)
     settings = given.model_dump(exclude={"question"}, exclude_none=True)
     before = {name: value for name, value in record.settings.items() if name == "model_provider"}
@@ -272,7 +275,7 @@ async def ask_follow_up(given: models.FollowUpInput, service: Service, run: OwnR
 
 @router.get("/runs/{run_id}/follow-ups", responses=problems(404))
 def list_follow_ups(run: OwnRun) -> list[FollowUpHead]:
-    """List the questions about a report, in order; each shows its answer at its number."""
+    """List the questions about a report in order; an answer is shown by its number."""
     return run.list_follow_ups()
 
 
@@ -298,7 +301,10 @@ def follow_up_view(made: FollowUp) -> models.FollowUpView:
 
 
 def _first_wanted(after: int, last_event_id: str) -> int:
-    """Return the number after which events are wanted: what a browser names that connects again comes first."""
+    """Return the number after which events are wanted.
+
+    The Last-Event-ID of a reconnecting browser precedes `after`.
+    """
     is_number = last_event_id.isdecimal() and last_event_id.isascii() and len(last_event_id) < 10
     return int(last_event_id) if is_number else after
 
@@ -318,7 +324,7 @@ def _stream(service: Service, run: Run, log: EventTail, after: int, language: st
 async def _sse(
     lines: AsyncIterator[bytes | None], after: int, last_state: Callable[[], str], language: str | None
 ) -> AsyncIterator[bytes]:
-    """Give events in the form of the HTML standard: id, event, data; those that only pass have no id."""
+    """Yield events as server-sent events: id, event, data; transient ones have no id."""
     yield b"retry: 2000\n\n"
     number = after
     async for line in lines:
@@ -347,7 +353,7 @@ def _gap_in(line: bytes, language: str) -> bytes:
 async def create_verification(
     new: models.NewVerification, response: Response, service: Service, owner: Owner, home: Home, key: Key = ""
 ) -> models.RunView:
-    """Begin to verify a report, or to compare two: their text, or uploaded documents that are the reports."""
+    """Begin to verify a report, or to compare two, from text or uploaded documents."""
     uploaded = UploadedDocuments(home, service.options.uploads)
     paths = await asyncio.to_thread(uploaded.paths_of, new.reports)
     # Who waits for a worker takes no thread from other requests.

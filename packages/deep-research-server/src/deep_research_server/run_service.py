@@ -1,4 +1,4 @@
-"""The runs of a server: started, answered, cancelled and taken up again, a bounded number at a time.
+"""The runs of a server: start, answer, cancel, resume; a bounded number at once.
 
 Runs are carried out in its own process, or, with a database, by the workers of its queue.
 """
@@ -39,7 +39,7 @@ _Work = Callable[[Callable[[Event], None]], Coroutine[Any, Any, object]]
 
 
 class ServerOptions(NamedTuple):
-    """How a server is run: `home` is the state folder, `tokens` tell the owner of a request (None: there are none).
+    """A server's options; `home` is the state folder, `tokens` (or None) name owners.
 
     With `queued` runs are carried out by the workers of the database, else in this process, `max_runs` at a time.
     """
@@ -76,7 +76,7 @@ class RunService:
         return owner_home(self.home, owner)
 
     async def open(self, owner: str, run_id: str) -> Run:
-        """Return a run of an owner by its whole id. Raises RunNotFound, also for another owner's."""
+        """Return an owner's run by full id. Raises RunNotFound, also for another owner's."""
         return await asyncio.to_thread(api.open_run, run_id, home=self.home_of(owner), is_whole=True)
 
     async def start(
@@ -90,7 +90,10 @@ class RunService:
         is_awaited: bool = False,
         wanted_id: str = "",
     ) -> tuple[Run, bool]:
-        """Make a run for a question and begin with it; see `begin`. A client may wait for its outcome: `is_awaited`."""
+        """Create and begin a run for a question; see `begin`.
+
+        With `is_awaited` a client waits for its outcome. The flag of the result tells whether the run is new.
+        """
         work = partial(api.start_run, question, settings, docs=docs, history=history, home=self.home_of(owner))
         awaited = request_key(owner, question, settings, docs, history) if is_awaited else ""
         return await self.begin(owner, partial(asyncio.to_thread, work), wanted_id=wanted_id, awaited=awaited)
@@ -136,7 +139,7 @@ class RunService:
         is_awaited: bool,
         asked_by: Run | None = None,
     ) -> Run | None:
-        """Go on with the run whose question ends the conversation `history`, with what the user `said` to it.
+        """Continue the run whose question ends `history`, with the user's reply `said`.
 
         It is `asked_by`, or one that was begun for an earlier message of the conversation; None where no run waits.
         """
@@ -158,7 +161,7 @@ class RunService:
         return run
 
     async def _take_up(self, run: Run) -> None:
-        """Go on with a run that was left, unless it has ended with a report or goes on still."""
+        """Continue an interrupted run, unless it is active or has a report."""
         key = _key(run)
         self._stay(key)
         if key in self._stopping:
@@ -174,19 +177,25 @@ class RunService:
         await self.carry_out(run)
 
     async def hand_over(self, run: Run) -> None:
-        """Note that the client that waited is told the outcome; a run that was stopped or has failed can go on yet."""
+        """Note that the waiting client was told the outcome.
+
+        A stopped or failed run keeps its mark, because it can still be resumed.
+        """
         if (await asyncio.to_thread(lambda: run.record)).status not in ("stopped", "failed"):
             await asyncio.to_thread(run.note_awaited, "")
 
     @asynccontextmanager
     async def room_for_one(self, home: Path) -> AsyncIterator[None]:
-        """Let nothing else of the owner begin inside the block, in which a run is made. Raises LimitReached."""
+        """Block the owner's other starts while a run is made. Raises LimitReached."""
         async with self._beginning[home]:
             await self._check_room(home)
             yield
 
     async def _check_room(self, home: Path, *, runs: int = 1) -> None:
-        """Raise LimitReached where an owner keeps too much for so many `runs` more; the user of this machine may."""
+        """Raise LimitReached if an owner has no room for `runs` more.
+
+        The user of this machine has no limit.
+        """
         if home == self.home:
             return
         kept = await asyncio.to_thread(api.kept_runs, home=home)
@@ -206,7 +215,7 @@ class RunService:
         return _key(run) in self._tasks
 
     async def carry_out(self, run: Run, answer: str | None = None) -> None:
-        """Do what is left of a run, beginning with the user's `answer` where it waits for one. Raises RunBusy."""
+        """Do the rest of a run, from the user's `answer` if it waits. Raises RunBusy."""
         await self._check_capacity(run.home)
         self._stay(_key(run))
         answers = [answer] if answer is not None else []
@@ -237,7 +246,7 @@ class RunService:
         self._launch(run, lambda listener: run.follow_up(made.question, listener=listener), made.number)
 
     async def cancel(self, run: Run) -> None:
-        """Stop a run, whichever process carries it out, or take it out of the queue; its state is kept."""
+        """Stop a run in any process, or remove it from the queue; its state is kept."""
         key = _key(run)
         self._stopping.add(key)
         try:
@@ -252,7 +261,10 @@ class RunService:
 
     @contextmanager
     def attend(self, run: Run) -> Iterator[None]:
-        """Have the run stopped soon after the block was broken off, unless somebody else attends it or comes back."""
+        """Stop the run soon after the block is interrupted, unless somebody attends it.
+
+        Another client, or the same one coming back, counts.
+        """
         key = _key(run)
         self._stay(key)
         self._attended[key] += 1
@@ -268,7 +280,7 @@ class RunService:
                     self._expect_client(run)
 
     def _expect_client(self, run: Run) -> None:
-        """Have a run whose outcome a client waits for stopped soon, unless somebody attends it."""
+        """Stop a run soon whose client waits for it, unless somebody attends it."""
         key = _key(run)
         if not self._attended[key] and key not in self._leaving:
             self._leaving[key] = asyncio.create_task(self._stop_left(run))
@@ -289,7 +301,7 @@ class RunService:
             await asyncio.wait([task])
 
     async def watch(self, run: Run, follow_up: int = 0) -> AsyncGenerator[Event | None, None]:
-        """Give the events of a run, or of a question about it, to its end; None when nothing happens for a while.
+        """Yield the events of a run or follow-up to its end; None when idle for a while.
 
         A reader that goes away before the end stops the run, unless it is back soon; its state is kept.
         """
@@ -341,7 +353,7 @@ class RunService:
 
 
 class QueuedRunService(RunService):
-    """Has the runs carried out, and the questions about them answered, by the workers of the database.
+    """Lets the database's workers carry out the runs and answer follow-ups.
 
     At most `max_runs` + MOST_WAITING runs of an owner are in the queue; beyond that LimitReached is raised.
     """
@@ -379,17 +391,20 @@ def _key(run: Run) -> _Key:
 
 
 def turns_of_runs(most: int, is_shared: Callable[[], bool]) -> Turns:
-    """Return turns of which, where there are several owners, the last one is left to who has none: a run can take hours."""
+    """Return turns that keep the last one for an owner without a run.
+
+    It is kept while there are several owners, because a run can take hours.
+    """
     return Turns(most, lambda _owner, has, free: not has or free > 1 or not is_shared())
 
 
 def make_run_service(options: ServerOptions) -> RunService:
-    """Return what carries runs out: with `queued` the workers of the database, else this process."""
+    """Return the run service: the database's workers if `queued`, else this process."""
     return (QueuedRunService if options.queued else RunService)(options)
 
 
 def within_budgets(settings: Settings) -> Settings:
-    """Return settings that a client has given. Raises ConfigError where a budget is above the server's own."""
+    """Return a client's settings. Raises ConfigError for a budget above the server's."""
     own = load_settings()
     for name in BUDGETS:
         most, wanted = getattr(own, name), getattr(settings, name)
@@ -399,7 +414,7 @@ def within_budgets(settings: Settings) -> Settings:
 
 
 def _made_before(home: Path, wanted: str) -> Run | None:
-    """Return the run of an idempotency key. Raises ConfigError when the key was used for another request."""
+    """Return the run of an idempotency key. Raises ConfigError for another request."""
     try:
         made = api.open_run(wanted.partition("-")[0] + "-", home=home)
     except RunNotFound:

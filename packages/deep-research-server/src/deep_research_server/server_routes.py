@@ -1,4 +1,4 @@
-"""Routes of the server itself: what can be chosen, uploaded documents, the page's session, health."""
+"""Routes of the server itself: choices, uploads, the page's session, health."""
 
 import asyncio
 from typing import Annotated
@@ -30,7 +30,7 @@ def show_options(service: Service, owner: Owner) -> models.Options:
 
 
 def offered_choices(limit: UploadLimit, owner: str) -> models.Options:
-    """Return what can be chosen for a run, and what is wrong with the server's own settings."""
+    """Return the choices for a run, and the problem of the server's settings."""
     provider = model = web = problem = ""
     settings = Settings()
     try:

@@ -1,4 +1,4 @@
-"""Documents that clients upload: kept in their owner's state folder, limited in type, size and number."""
+"""Uploaded documents in the owner's state folder, limited by type, size, count."""
 
 import asyncio
 import re
@@ -30,7 +30,7 @@ _AT_ONCE = 2
 
 
 class UploadLimit(NamedTuple):
-    """The largest document in megabytes, how many an owner may keep, and how many megabytes in all."""
+    """Upload limits: megabytes of a document, documents and megabytes per owner."""
 
     megabytes: int = 64
     documents: int = 500
@@ -53,7 +53,7 @@ class UploadedDocuments:
         return sorted(found, key=lambda view: (view.uploaded, view.id), reverse=True)
 
     def check_room(self, number: int, size: int) -> None:
-        """Raise LimitReached where so many more documents of so many bytes are beyond what an owner may keep."""
+        """Raise LimitReached if so many documents and bytes exceed the owner's limit."""
         kept = self.all()
         if len(kept) + number > self._limit.documents:
             message = f"{self._limit.documents} documents are kept already; delete some."
@@ -63,7 +63,7 @@ class UploadedDocuments:
             raise LimitReached(message, kind="documents", limit=self._limit.total_megabytes)
 
     async def add(self, upload: UploadFile) -> DocumentView:
-        """Keep a document. Raises ConfigError for a type that is not read or too large a file."""
+        """Store a document. Raises ConfigError for an unread type or too large a file."""
         name, size = _safe_name(upload.filename or ""), upload.size or 0
         if not size or size > self._limit.megabytes * 1_000_000:
             wrong = f"is larger than {self._limit.megabytes} MB" if size else "is empty"
@@ -93,7 +93,7 @@ class UploadedDocuments:
         return [self._path(document) for document in dict.fromkeys(ids)]
 
     def delete(self, document: str) -> None:
-        """Delete a document; runs that have read it keep their snapshots. Raises RunNotFound."""
+        """Delete a document; snapshots in runs remain. Raises RunNotFound."""
         aside = self._aside()
         with suppress(FileNotFoundError):  # another request has deleted it just now
             self._path(document).parent.rename(aside)
@@ -110,7 +110,7 @@ class UploadedDocuments:
 
 
 class UploadsUnderWay:
-    """The uploads that are on their way: few of an owner at a time, with room kept for them before they come."""
+    """Uploads in progress: few per owner, with room reserved before they arrive."""
 
     def __init__(self, home: Path, limit: UploadLimit) -> None:
         """`home` is the state folder of the server."""
@@ -120,7 +120,7 @@ class UploadsUnderWay:
 
     @asynccontextmanager
     async def room_for(self, owner: str, size: int) -> AsyncIterator[None]:
-        """Keep room for an upload of so many bytes while it comes. Raises LimitReached where its owner has none."""
+        """Reserve room for an upload of `size` bytes meanwhile. Raises LimitReached."""
         coming = self._coming[owner]
         if len(coming) >= _AT_ONCE:
             raise LimitReached(f"{_AT_ONCE} uploads are on their way; wait until one is there.")
@@ -145,7 +145,10 @@ def _view(folder: Path) -> DocumentView | None:
 
 
 def _safe_name(name: str) -> str:
-    """Return a client's file name without folders, control and direction signs, short enough for every disk."""
+    """Return a client's file name without folders, control and bidi characters.
+
+    It is short enough for every disk.
+    """
     name = normalized("NFC", name.replace("\\", "/").rpartition("/")[2])
     name = _UNFIT.sub("_", " ".join(name.split())).strip(" .")
     stem, dot, ending = name.rpartition(".")

@@ -1,4 +1,4 @@
-"""deep-research: researches a question and hands over a report in which every claim can be checked.
+"""deep-research: research a question, and return a report with checkable claims.
 
 The public names; each is loaded when it is first used, so that importing the package costs nothing.
 """

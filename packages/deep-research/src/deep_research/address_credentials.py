@@ -1,4 +1,6 @@
-"""User and password in addresses (`https://USER:PASSWORD@host`): never part of a setting that is kept or shown.
+"""User and password in addresses, kept out of stored and shown settings.
+
+They have the form `https://USER:PASSWORD@host`.
 
 Where a setting or variable is read, they are taken out of its address, remembered in this process for the place that
 the address names, and masked in all texts (`safe_text`). Only what opens a connection there asks for them.
@@ -25,7 +27,7 @@ _known: dict[str, str] = {}
 
 
 def without_credentials(value: Any) -> Any:
-    """Return a setting without the credentials of addresses in it; those in texts, lists and tables are remembered."""
+    """Return a setting without address credentials, even nested ones; remember them."""
     if isinstance(value, str):
         found = _ADDRESS.fullmatch(value)
         if found is None and _UNCODED.match(value):
@@ -43,7 +45,7 @@ def without_credentials(value: Any) -> Any:
 
 
 def hide_credentials(address: str) -> str:
-    """Return an address as it is; what it holds of user and password is masked in all texts from now on."""
+    """Return an address unchanged; mask its credentials in all texts from now on."""
     if (found := _ADDRESS.fullmatch(address)) is not None and found["user"]:
         user, _, password = found["user"].partition(":")
         pair = f"{unquote(user)}:{unquote(password)}"
@@ -62,7 +64,7 @@ def _place(scheme: str, place: str) -> str:
 
 
 def credentials_for(address: str) -> tuple[str, str] | None:
-    """Return user and password for the place that an address names, None where none were given."""
+    """Return user and password for an address, or None if none were given."""
     if (found := _known_for(address)) is None:
         return None
     user, _, password = found.partition(":")
@@ -75,19 +77,22 @@ def _known_for(address: str) -> str | None:
 
 
 def basic_authorization(address: str) -> dict[str, str]:
-    """Return the header that sends the credentials for an address (RFC 7617), or nothing."""
+    """Return the Basic authorization header for an address (RFC 7617), or nothing."""
     found = credentials_for(address)
     return {} if found is None else {"authorization": f"Basic {b64encode(':'.join(found).encode()).decode()}"}
 
 
 def proxy_for(address: str, proxy: str) -> str | None:
-    """Return the proxy to reach an address by, with its credentials; None for none, which a server of this machine is."""
+    """Return the proxy for an address, with credentials; None for none.
+
+    A server on this machine is reached without a proxy.
+    """
     host = (urlsplit(address).hostname or "").rstrip(".")
     is_here = host in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", host)
     return with_credentials(proxy) if proxy and not is_here else None
 
 
 def with_credentials(address: str) -> str:
-    """Return an address with the credentials for its place, for a client that takes them in no other way."""
+    """Return an address with its credentials, for a client without another way."""
     found = _known_for(address)
     return address if found is None else address.replace("://", f"://{found}@", 1)

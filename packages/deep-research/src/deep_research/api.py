@@ -1,4 +1,4 @@
-"""The front door, for programs and for the command line: research a question, ask about its report, look into a run."""
+"""The front door for programs and the command line: research, ask, inspect runs."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -85,7 +85,9 @@ def start_run(
     wanted_id: str = "",
     own: OwnObjects = NOTHING,
 ) -> Run:
-    """Make a new run; `Run.carry_out` does it. See `research` for the arguments; `own` are the models and tools.
+    """Create a new run, done by `Run.carry_out`; `own` are models and tools.
+
+    See `research` for the other arguments.
 
     Raises ConfigError for unusable input (nothing is made then), StoreError for an unusable disk.
     """
@@ -127,7 +129,7 @@ def verify(
     fix: bool = False,
     **settings: Unpack[SettingArguments],
 ) -> Report:
-    """Verify a report that somebody else wrote, and return it with its statements and their verdicts.
+    """Verify another author's report; return it with statements and verdicts.
 
     `report` is its text, a path (`Path`) to a file (Markdown, HTML, DOCX, PDF, text) or a web address. The pages that it
     cites are read, or it is held against `docs`. `fix` has the model put its text right; with an `other` report the two
@@ -155,21 +157,24 @@ async def averify(
 
 
 async def begin_desk(question: str, settings: Settings, *, home: Path, docs: Sequence[str] = ()) -> Begun:
-    """Make a session in which an agent researches by itself; see `runs.research_desk`. Raises ConfigError."""
+    """Create an agent's session (see `runs.research_desk`). Raises ConfigError."""
     from deep_research.runs.research_desk import begin_desk as begin  # noqa: PLC0415 - only where it is asked for
 
     return await begin(question, settings, home=home, docs=docs)
 
 
 def open_desk(run_id: str, *, home: Path) -> "ResearchDesk":
-    """Return the session of an agent by its id. Raises RunNotFound, and ConfigError for another kind of run."""
+    """Return an agent's session by its id. Raises RunNotFound, and ConfigError.
+
+    ConfigError is raised for a run of another kind.
+    """
     from deep_research.runs.research_desk import ResearchDesk  # noqa: PLC0415 - only where it is asked for
 
     return ResearchDesk(open_runs(home).open(run_id), home)
 
 
 def open_run(run_id: str, *, home: Path | None = None, is_known: bool = False, is_whole: bool = False) -> Run:
-    """Return an earlier run by its id or an unambiguous part of it, where the id given is not a whole one.
+    """Return an earlier run by its id, or by an unambiguous part unless `is_whole`.
 
     One that `is_known` is not looked up. Raises RunNotFound.
     """
@@ -178,7 +183,7 @@ def open_run(run_id: str, *, home: Path | None = None, is_known: bool = False, i
 
 
 def queue_state(*, home: Path | None = None) -> QueueState:
-    """Return how many workers are alive, and how many runs of the owner of a state folder are in the queue.
+    """Return the numbers of live workers and of a state folder owner's queued runs.
 
     Raises ConfigError without a database, and where what offers it is not installed.
     """
@@ -188,7 +193,9 @@ def queue_state(*, home: Path | None = None) -> QueueState:
 def read_bundle(
     path: Path, *, home: Path | None = None, on_left_out: Callable[[str], object] = lambda _told: None
 ) -> Run:
-    """Take the run of a bundle into the state folder, and return it; an id that is taken is replaced.
+    """Import the run of a bundle into the state folder and return it.
+
+    A run whose id is taken gets another id.
 
     Nothing in it decides where anything is written, read, sent, started or paid; `on_left_out` is told what was left
     out for that. Raises ConfigError for a file that is no bundle, is damaged or was changed, StoreError.
@@ -204,7 +211,7 @@ def read_bundle(
 
 
 def list_runs(*, home: Path | None = None) -> Sequence[RunHead]:
-    """Return what is known of all runs in short, newest first; `Run.record` has all of it."""
+    """Return the heads of all runs, newest first; `Run.record` has the details."""
     return open_runs(home or settings_module.home()).list()
 
 
@@ -214,7 +221,7 @@ def run_ids(*, home: Path | None = None) -> Sequence[str]:
 
 
 def kept_runs(*, home: Path | None = None) -> Kept:
-    """Return how many runs are kept, and their bytes with those of the indexes of their documents."""
+    """Return the number of runs kept, and their bytes with their document indexes."""
     home = home or settings_module.home()
     kept = open_runs(home).kept()
     return Kept(kept.runs, kept.bytes + folder_size(home / DOCUMENTS))
@@ -223,7 +230,7 @@ def kept_runs(*, home: Path | None = None) -> Kept:
 def find_runs(
     run_ids: Sequence[str] = (), *, older_than: str = "", everything: bool = False, home: Path | None = None
 ) -> list[RunHead]:
-    """Return the runs of these ids (each may be shortened as long as it is unique), those that are older, or all.
+    """Return the runs of these ids (unambiguous parts suffice), older ones, or all.
 
     `older_than` is an age such as `30d`. Raises RunNotFound, and ConfigError for what is no age.
     """
@@ -241,7 +248,7 @@ def find_runs(
 
 
 def delete_runs(run_ids: Sequence[str], *, home: Path | None = None) -> deletion.Deletion:
-    """Delete runs with what only they needed: the indexes of their documents, and the pages that were kept.
+    """Delete runs with their unshared data: document indexes and kept pages.
 
     A run that a process is carrying out is left. Raises StoreError.
     """
@@ -281,12 +288,12 @@ async def aresearch(
 
 
 def follow_up(run_id: str, question: str, **settings: Unpack[SettingArguments]) -> FollowUp:
-    """Ask `question` about the report of an earlier run; for code that is not asynchronous. See `afollow_up`."""
+    """Ask `question` about an earlier run's report, synchronously; see `afollow_up`."""
     return run_now(lambda: afollow_up(run_id, question, **settings))
 
 
 async def afollow_up(run_id: str, question: str, **settings: Unpack[SettingArguments]) -> FollowUp:
-    """Answer a question about the report of an earlier run, from what it has read or else by new searches.
+    """Answer a question about a run's report, from its sources or by new searches.
 
     `found_in` says which. Passages keep the ids they have in the report. `settings` are those that differ from the
     run's (the model), and `home` for the state folder; print(answer) shows its Markdown. Raises RunNotFound for an
@@ -297,7 +304,7 @@ async def afollow_up(run_id: str, question: str, **settings: Unpack[SettingArgum
 
 
 def export(run_id: str, to: str, *, home: Path | None = None, font_folder: Path | None = None) -> bytes:
-    """Return the report of an earlier run as a file in another format: html, pdf, docx, pptx, json, bibtex, …
+    """Return an earlier run's report in another format: html, pdf, docx, json, etc.
 
     `deep-research export` lists the formats. `font_folder` holds fonts for PDF, beside those of the system. Raises
     RunNotFound, and ConfigError for an unknown format and for what is not installed.
@@ -333,7 +340,7 @@ async def stream(
 
 
 def _start(question: str, given: Mapping[str, Any], *, asks: bool, **request: Any) -> Run:
-    """Make a run with settings by name; where the user cannot be asked, nothing is asked unless they say so."""
+    """Create a run with settings by name; without `asks` it asks nothing by default."""
     values, own = take_objects({name: value for name, value in given.items() if name != "home"})
     if not asks:
         values.setdefault("allow_clarification", False)
@@ -355,7 +362,7 @@ def list_exporters() -> "list[type[Exporter]]":
 
 
 def preview_run(settings: Settings, docs: Sequence[str] = ()) -> Preview:
-    """Return the model and the sources that a run would use. Raises ConfigError for what cannot be used."""
+    """Return the model and sources of a run. Raises ConfigError if they are unusable."""
     return preview(settings, docs, home=settings_module.home())
 
 
@@ -367,14 +374,14 @@ def estimate_cost(settings: Settings) -> "Estimate | None":
 
 
 def estimate_verification(settings: Settings, texts: Sequence[str], *, revises: bool = False) -> "Estimate | None":
-    """Return what the verification of reports would cost, or None without a model. Raises ConfigError."""
+    """Return the cost of verifying reports; None without a model. Raises ConfigError."""
     from deep_research.runs import cost_estimate  # noqa: PLC0415 - only where it is asked for
 
     return cost_estimate.estimate_verification(settings, texts, revises=revises)
 
 
 def newest_refresh(run_id: str, *, home: Path | None = None) -> Run:
-    """Return the last run of those that refresh a run one after the other; the run itself where there is none."""
+    """Return the last of a run's successive refreshes; the run itself without any."""
     run = open_run(run_id, home=home)
     records = {record.parent: record for record in reversed(list_runs(home=home)) if record.origin == "refresh"}
     newest = run.id
@@ -389,18 +396,21 @@ def list_sources(settings: Settings) -> "list[SourceRow]":
 
 
 def list_mcp_servers(settings: Settings, *, connect: bool = False) -> list[mcp_listing.ServerRow]:
-    """Return one row for each MCP server; with `connect` each is started or called, and shows its tools."""
+    """Return a row per MCP server; `connect` contacts each and lists its tools."""
     return run_now(lambda: mcp_listing.checked_rows(settings)) if connect else mcp_listing.server_rows(settings)
 
 
 def list_templates() -> tuple[Sequence[TemplateFile], Sequence[Path]]:
-    """Return the focus templates, and the folders in which the user's own are looked for."""
+    """Return the focus templates and the folders searched for the user's own."""
     folders = template_folders(settings_module.home())
     return load_templates(folders), folders
 
 
 def check_claim(claim: str, evidence: str) -> Verdict:
-    """Return the verdict on a claim held against a text, without a model. Raises ConfigError where that takes too long."""
+    """Return the verdict on a claim against a text. Raises ConfigError.
+
+    No model is used; the error is raised where the comparison takes too long.
+    """
     size = len(claim) + len(evidence)
     limits = Limits(memory=500_000_000 + 100 * size, cpu_seconds=3.0 + 8.0 * size / 1e6)
     judging = "deep_research.verification.statement_flags:check_against_document"
@@ -415,12 +425,12 @@ def check_claim(claim: str, evidence: str) -> Verdict:
 
 
 async def acheck_claim(claim: str, evidence: str) -> Verdict:
-    """Do what `check_claim` does, without holding up the event loop; ended when it is cancelled."""
+    """Do `check_claim` without blocking the event loop; cancellation ends it."""
     return await in_worker_thread(check_claim, claim, evidence)
 
 
 def read_text(data: bytes, name: str) -> str:
-    """Return the text of a file of any format that is read. Raises ConfigError for another, Unreadable."""
+    """Return the text of a file. Raises ConfigError for its format, Unreadable."""
     reader = reader_for(name, data[:4096])
     if reader is None:
         raise ConfigError(f"The format of {name!r} cannot be read.", setting="file", value=name)
@@ -436,7 +446,7 @@ def check_readable(path: Path) -> None:
 
 
 async def run_step(name: str, question: str, settings: Settings, *, run: "Run | None" = None) -> single_step.StepResult:
-    """Do one node of the research for a question, or with the state of a run. Raises ConfigError.
+    """Do one node of the research for a question or run state. Raises ConfigError.
 
     It returns the node's prompts, its answer and its cost.
     """

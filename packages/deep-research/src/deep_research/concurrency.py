@@ -1,4 +1,4 @@
-"""Time and concurrent work: a clock that tests can replace, coroutines side by side, flights that are shared."""
+"""Time and concurrency: a replaceable clock, parallel coroutines, shared flights."""
 
 import asyncio
 import contextvars
@@ -39,7 +39,7 @@ SYSTEM_CLOCK = Clock()
 
 
 class Rate(NamedTuple):
-    """How often something may be asked: a token bucket that holds `burst` and gets `per_second` (0: no limit)."""
+    """A request rate: a token bucket of `burst`, gaining `per_second` (0: no limit)."""
 
     per_second: float = 0.0
     burst: int = 1
@@ -52,7 +52,7 @@ _MOST_OF_ONE = 4
 
 
 class Turns:
-    """Gives out turns: at most `most` at a time, and the next one is that of the owner who has the fewest.
+    """Gives out at most `most` turns, the next one to the owner with the fewest.
 
     `may` tells whether an owner who has so many may have one of so many that are free. Usable from all threads.
     """
@@ -64,7 +64,10 @@ class Turns:
         self._waiting: dict[str, deque[Callable[[], bool]]] = {}
 
     def ask(self, owner: str, begin: Callable[[], bool]) -> None:
-        """Have `begin` called in the owner's turn; it says whether it takes the turn, and each one taken is ended."""
+        """Queue `begin` for the owner's turn; its result says whether it takes the turn.
+
+        Each turn taken must be ended.
+        """
         with self._changing:
             self._waiting.setdefault(owner, deque()).append(begin)
             self._hand_out()
@@ -102,7 +105,7 @@ class Turns:
 
 
 class FairThreads(ThreadPoolExecutor):
-    """Threads for one kind of work, done in turns of its owners: who asks for much does not keep the others waiting.
+    """Threads for one kind of work, in turns of its owners, so that all get some.
 
     The user of this machine may have all of them, an owner half and four at most (of one alone, that one).
     """
@@ -144,7 +147,7 @@ class FairThreads(ThreadPoolExecutor):
 
 
 def share_threads() -> None:
-    """Have the threads of the running event loop, as many as it has by itself, give turns to owners."""
+    """Have the running event loop's default threads shared fairly among owners."""
     most = min(32, (os.cpu_count() or 1) + 4)
     asyncio.get_running_loop().set_default_executor(FairThreads(most, "requests"))
 
@@ -160,7 +163,10 @@ in_export = FairThreads(2, "exports").do
 
 @asynccontextmanager
 async def held_beside(holding: AbstractContextManager[object]) -> AsyncIterator[None]:
-    """Enter and leave in threads what may wait there: a lock, a lease. What a cancelled task has entered is left."""
+    """Enter and exit a blocking context (lock, lease) in threads.
+
+    A context that a cancelled task has entered is exited.
+    """
 
     def leave() -> "asyncio.Future[bool | None]":
         return asyncio.ensure_future(asyncio.to_thread(holding.__exit__, None, None, None))
@@ -183,7 +189,7 @@ _KEEPING = ThreadPoolExecutor(8, thread_name_prefix="keeping")
 
 
 def keep_soon(work: Callable[..., _T], *about: Any) -> "Future[_T]":
-    """Begin `work(*about)` at once, in a thread that does nothing but write what must not be lost.
+    """Start `work(*about)` at once, in a thread for writes that must not be lost.
 
     The default threads of an event loop may all be reading pages; a paid answer does not wait for them.
     """
@@ -231,8 +237,10 @@ SHORT_COLLECTIONS = ShortCollections()
 
 
 async def side_by_side(work: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
-    """Return the results in order. The first error of the work is raised as itself, not as a group; the rest is
-    cancelled."""
+    """Return the results in order. Raises the first error, and cancels the rest.
+
+    The error is raised as itself, not as a group.
+    """
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(one) for one in work]
@@ -242,15 +250,20 @@ async def side_by_side(work: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
 
 
 class Flights(Generic[_T]):
-    """Work under way, by key. It has its own task: a waiter that is cancelled does not end it for the others,
-    and only when nobody waits any more it is cancelled."""
+    """Work in progress by key, in its own task, shared by its waiters.
+
+    A cancelled waiter does not end it for the others; it is cancelled when nobody waits any more.
+    """
 
     def __init__(self) -> None:
         self._tasks: dict[str, asyncio.Task[_T]] = {}
         self._waiting: dict[str, int] = {}
 
     async def run(self, key: str, make: Callable[[], Awaitable[_T]]) -> _T:
-        """Return the result of `make()` or of the same work under way. Its error goes to everybody who waits."""
+        """Return the result of `make()` or of the same work in progress.
+
+        Its error goes to all waiters.
+        """
         task = self._tasks.get(key)
         if task is None:
             task = self._tasks[key] = asyncio.ensure_future(make())
@@ -274,20 +287,20 @@ class Flights(Generic[_T]):
 
 
 class Backlog:
-    """Holds new work back while what was taken in and is not done is larger than `most`; for all threads and loops.
+    """Delays new work while unfinished work exceeds `most`, across threads and loops.
 
     Who asked first is let in first, and only as many are woken as there is room for.
     """
 
     def __init__(self, most: int, expected: int) -> None:
-        """Begin with nothing; `expected` is taken for the size of what is under way until something was measured."""
+        """Begin empty; `expected` is the assumed size of work until one is measured."""
         self._most, self._expected, self._held = most, expected, 0
         self._waiting = deque[Future[int]]()
         self._lock = threading.Lock()
 
     @asynccontextmanager
     async def taken_in(self) -> AsyncIterator[Callable[[int], None]]:
-        """Wait for room, and count what comes in until the block ends; gives what is to be told its size."""
+        """Wait for room and count work in the block; yield a callback for its size."""
         coming, size = Future[int](), 0
         self._count(0, coming)
         try:
@@ -305,7 +318,7 @@ class Backlog:
                 self._count(-(size or coming.result()))
 
     def _count(self, more: int, *new: "Future[int]") -> None:
-        """Count more or less, and let in those that there is room for then, each with the size it is taken for."""
+        """Add to the held size and admit waiting work that fits, at the expected size."""
         with self._lock:
             self._held += more
             self._waiting.extend(new)
@@ -317,7 +330,7 @@ class Backlog:
 
 
 class LoopThread:
-    """An event loop in a thread of its own, begun when it is first needed; a forked process begins another."""
+    """An event loop in its own thread, started at first use; a fork starts its own."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -345,7 +358,7 @@ _WIRES = LoopThread("deep-research-wires")
 
 
 async def on_wires(exchange: Coroutine[Any, Any, _T]) -> _T:
-    """Return what an exchange with a server returns, made in a thread that does nothing else.
+    """Return the result of a server exchange, made in a dedicated thread.
 
     What the server has sent is taken in at once, and can be kept there, while other work holds up the event loop.
     """
@@ -366,7 +379,10 @@ def bind_variable(variable: ContextVar[_T], value: _T) -> Iterator[None]:
 
 
 def noting_answers(kind: type[_T], note: Callable[[_T], object]) -> AbstractContextManager[None]:
-    """Have `note` told of each answer of a kind inside the block, in the thread that has it, before it is used."""
+    """Call `note` for each answer of a kind in the block, before the answer is used.
+
+    It is called in the thread that has the answer.
+    """
     return bind_variable(_NOTE, (kind, note))
 
 
@@ -419,7 +435,7 @@ _STOPPING_SECONDS, _WAKES_SECONDS = 30.0, 0.5
 
 
 def stream_now(make: Callable[[], AsyncIterator[_T]]) -> Iterator[_T]:
-    """Yield what an asynchronous iterator yields, for code that is not asynchronous; see `run_now`."""
+    """Yield an asynchronous iterator's values synchronously; see `run_now`."""
     parts: Queue[tuple[Any, BaseException | None, bool]] = Queue()
 
     async def pump() -> None:

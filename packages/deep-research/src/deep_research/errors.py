@@ -1,4 +1,4 @@
-"""Every error of the program, drawn as a tree. Branches answer "what can the reader do about it".
+"""All errors of the program, as a tree by the reader's possible remedy.
 
 `dataclasses.replace(error, url=…)` returns a changed copy.
 
@@ -44,7 +44,7 @@ _LONGEST = 4_000
 
 @dataclass(eq=False, repr=False)
 class ResearchError(Exception):
-    """Base of all errors raised on purpose. The message says what, which value, and what to do."""
+    """Base of all deliberate errors; a message names fact, value and remedy."""
 
     message: str
 
@@ -77,7 +77,7 @@ class ConfigError(ResearchError, ValueError):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ModelSetupError(ConfigError):
-    """A provider refuses the key, the model's name or the request itself, or a key is missing.
+    """A provider refuses the key, model name or request, or a key is missing.
 
     `reason` is one of no_key, bad_key, no_credit, no_access, unknown_model, bad_request, base_url.
     """
@@ -125,7 +125,7 @@ class NotFound(SourceError):
 
 
 class Unreadable(SourceError):
-    """It has no text that we can read: broken, encrypted, empty or of an unknown format."""
+    """The content has no readable text: broken, encrypted, empty or unknown format."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -147,7 +147,10 @@ class ModelError(ResearchError):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ContextTooLong(ModelError):
-    """The prompt does not fit the model; `used` and `window` (prompt and answer together) are tokens, where known."""
+    """The prompt does not fit the model; `used` and `window` are tokens, if known.
+
+    `window` is the limit of prompt and answer together.
+    """
 
     used: int | None = None
     window: int | None = None
@@ -181,7 +184,7 @@ class StoreError(ResearchError):
 
 
 class RunTakenOver(StoreError):
-    """Another process has taken the run over, because this one did not renew its lease; nothing more is written."""
+    """Another process took over the run after its lease expired; writing ends."""
 
 
 class WorkTooLarge(ResearchError):
@@ -205,7 +208,7 @@ class RunBusy(ResearchError):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ReplayDiffers(ResearchError):
-    """A replay asks for something that the recorded run did not, or its report is another one.
+    """A replay asks for a call not in the recorded run, or its report differs.
 
     `kind` is that of the call, `request` what was asked.
     """
@@ -226,7 +229,10 @@ class NeedsAnswer(ResearchError):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Declined(ResearchError):
-    """The run ended on purpose without a report: nothing can answer it (`by` program), or the plan was rejected."""
+    """The run ended on purpose without a report.
+
+    Nothing can answer it (`by` program), or the plan was rejected.
+    """
 
     run_id: str = ""
     by: Literal["program", "user"] = "program"

@@ -28,7 +28,10 @@ class RunStarted(_Event):
 
 
 class StageStarted(_Event):
-    """A stage of the workflow begins: prepare, clarify, analyze, discover, plan, research, review, report, verify."""
+    """A stage of the workflow begins.
+
+    The stages are prepare, clarify, analyze, discover, plan, research, review, report and verify.
+    """
 
     kind: Literal["stage_started"] = "stage_started"
     stage: str
@@ -53,7 +56,7 @@ class ClarificationAsked(_Event):
 
 
 class Understood(_Event):
-    """What will be researched, told back to the user, and what was assumed on the way."""
+    """The research subject as told to the user, and the assumptions made."""
 
     kind: Literal["understood"] = "understood"
     question: str
@@ -95,7 +98,7 @@ class SectionStarted(_Event):
 
 
 class Searched(_Event):
-    """A search came back; `section` is "" outside sections; `reused` when it was made before."""
+    """A search result; `section` is "" outside sections, `reused` if made before."""
 
     kind: Literal["searched"] = "searched"
     section: str
@@ -107,7 +110,7 @@ class Searched(_Event):
 
 
 class SectionWritten(_Event):
-    """A researcher has handed over its notes: `content` is their Markdown, which cites `passages` passages."""
+    """A researcher's notes: `content` is Markdown that cites `passages` passages."""
 
     kind: Literal["section_written"] = "section_written"
     section: str
@@ -118,7 +121,7 @@ class SectionWritten(_Event):
 
 
 class SectionReviewed(_Event):
-    """A section was reviewed as soon as it was written; with `retry` its researcher goes on at once.
+    """A section was reviewed once written; on `retry` its researcher continues.
 
     Of what nobody has judged the score is 0.
     """
@@ -155,7 +158,7 @@ class GapFound(_Event):
 
 
 class Steered(_Event):
-    """The user said something to the run while it goes on: `what` is remark, drop, add or finish.
+    """The user's words to a running run; `what` is remark, drop, add or finish.
 
     `steer` is its id, `late` says that nothing could be changed any more.
     """
@@ -169,14 +172,14 @@ class Steered(_Event):
 
 
 class ReportPiece(_Event):
-    """A piece of the report, as the writer writes it. It is shown to those who look on, and never kept."""
+    """A piece of the report as the writer writes it; shown live, never stored."""
 
     kind: Literal["report_piece"] = "report_piece"
     text: str
 
 
 class Verified(_Event):
-    """The report was verified: `statements` were judged, `problems` found; `round` counts from 1."""
+    """The report was verified: `statements` judged, `problems` found; `round` from 1."""
 
     kind: Literal["verified"] = "verified"
     statements: int
@@ -185,7 +188,7 @@ class Verified(_Event):
 
 
 class Revised(_Event):
-    """The writer has revised its report: `edits` were made, `failed` did not fit its text."""
+    """The writer revised its report: `edits` were made, `failed` ones did not fit."""
 
     kind: Literal["revised"] = "revised"
     edits: int
@@ -193,7 +196,7 @@ class Revised(_Event):
 
 
 class ReportReady(_Event):
-    """The report is written and saved. `claims` counts the statements that stand, not those that were cut."""
+    """The report is written and saved; `claims` counts statements left after cuts."""
 
     kind: Literal["report_ready"] = "report_ready"
     title: str
@@ -212,7 +215,7 @@ class RunFailed(_Event):
 
 
 class RunDeclined(_Event):
-    """The run ended on purpose without a report: nothing could answer it, or the user rejected the plan."""
+    """The run ended on purpose without a report: unanswerable, or the plan rejected."""
 
     kind: Literal["run_declined"] = "run_declined"
     reason: str

@@ -1,4 +1,4 @@
-"""Text as it may be stored: NFC, no control, bidirectional-override, zero-width or tag characters, no hard wraps."""
+"""Storable text: NFC, no control, bidi, zero-width or tag characters, no wraps."""
 
 import re
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ _NUMBERING = compile_on_use(any_word("headings.numbering_patterns"), re.IGNORECA
 
 
 def clean(text: str) -> str:
-    """Return `text` NFC-normalised, line ends as `\\n`, without characters that control, hide or are struck over."""
+    """Return `text` in NFC with LF line ends, without control or hidden characters."""
     if _PLAIN.fullmatch(text):
         return text
     text = _LINE_SEPARATOR.sub("\n", text)
@@ -37,7 +37,7 @@ def clean(text: str) -> str:
 
 
 def mask_secrets(text: str, secrets: Iterable[str]) -> str:
-    """Return `text` with every secret in it replaced by an ellipsis; strings of under 6 characters are no secrets."""
+    """Return `text` with secrets replaced by an ellipsis, except under 6 characters."""
     for secret in sorted(secrets, key=len, reverse=True):
         if len(secret) >= _SHORTEST_SECRET:
             text = text.replace(secret, "…")
@@ -45,7 +45,7 @@ def mask_secrets(text: str, secrets: Iterable[str]) -> str:
 
 
 def shorten(text: str, most: int) -> str:
-    """Return clean `text` on one line, cut at a word so that it has about `most` characters."""
+    """Return clean `text` on one line, cut at a word to about `most` characters."""
     line = fold(text)
     return line if len(line) <= most else f"{line[:most].rsplit(' ', 1)[0]} …"
 

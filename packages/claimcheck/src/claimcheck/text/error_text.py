@@ -1,4 +1,4 @@
-"""Whether a text tells of a failure of the research itself: an error is never content."""
+"""Texts about a failure of the research itself: an error is never content."""
 
 import re
 from collections.abc import Sequence
@@ -13,8 +13,11 @@ _FAILING = re.compile(any_word("failure.subject_patterns"), re.IGNORECASE)
 
 
 def is_error_text(text: str, evidence: Sequence[str] = ()) -> bool:
-    """Return whether `text` tells of a failure of the research itself (ours or a model's), not of its subject: `evidence`
-    that has the words of the failure, and half of all its words, speaks of a connection refused or an error raised."""
+    """Return whether `text` tells of a failure of the research, not of its subject.
+
+    The failure may be ours or a model's. A text is about its subject where `evidence` has the words of the failure
+    and half of all its words: a refused connection or a raised error can be the topic.
+    """
     failures = " ".join(match[0] for match in _ERROR.finditer(text))
     if not failures:
         return False

@@ -1,4 +1,4 @@
-"""What was read of texts, kept for whoever asks again: of many short ones, and of the last few long ones alone."""
+"""Cached readings of texts: many of short texts, few of long ones."""
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
@@ -10,7 +10,7 @@ _SHORT, _LONG_ONES = 20_000, 4
 
 
 def keep_readings(most: int) -> Callable[[Callable[[str], _T]], Callable[[str], _T]]:
-    """Return a decorator for what reads a text: it keeps what was read of the last `most` short texts, and of few long ones."""
+    """Return a decorator that caches the readings of `most` short and few long texts."""
 
     def decorate(read: Callable[[str], _T]) -> Callable[[str], _T]:
         short, long = lru_cache(maxsize=most)(read), lru_cache(maxsize=_LONG_ONES)(read)

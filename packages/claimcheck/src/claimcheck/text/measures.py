@@ -1,4 +1,4 @@
-"""Read units of measure and scales, whose ways of writing stand in the lexica; dates, decades and times of day."""
+"""Read units, scales, dates, decades and times of day, spelt as in the lexica."""
 
 import re
 from collections.abc import Callable
@@ -91,7 +91,7 @@ class Quantity(NamedTuple):
 
 
 def unit_at(text: str, end: int) -> tuple[str, int]:
-    """Return the unit written at `end`, canonical, and where it ends; "" where there is none."""
+    """Return the canonical unit at `end` and its end offset; "" without a unit."""
     match = _UNIT_WORD.match(text, end)
     if match is None:
         return "", end
@@ -169,7 +169,10 @@ CALENDAR = ("year", "yearmonth", "date")
 
 
 def same_date(claim: Quantity, there: Quantity) -> bool:
-    """Return whether two calendar quantities agree: a claim may be less exact than the evidence (2024 for May 2024), never more."""
+    """Return whether two calendar quantities agree.
+
+    A claim may be less exact than the evidence (2024 for May 2024), never more.
+    """
     wanted, given = (date_parts(q) for q in (claim, there))
     if given[0] == 0:  # a day without its year agrees with the same day of any year
         return wanted[1:] == given[1:]
@@ -206,13 +209,13 @@ _EXACT_TO = Context(prec=20)
 
 
 def in_base(quantity: Quantity) -> tuple[Decimal, str]:
-    """Return a quantity in the unit that its own is measured in with its like: 500 mg is 0.5 g, km/h is in m/s."""
+    """Return a quantity in its base unit: 500 mg is 0.5 g, km/h is in m/s."""
     base, factor = _in_base(quantity.unit)
     return _EXACT_TO.multiply(quantity.value, factor), base
 
 
 def is_same_size(claim: Quantity, there: Quantity) -> bool:
-    """Return whether two amounts of data agree where one counts in thousands and the other in 1,024: 256 MB is 0.25 GB."""
+    """Return whether data sizes agree in decimal or binary units: 256 MB is 0.25 GB."""
     powers = ["byte", "KB", "MB", "GB", "TB", "PB"]
     if claim.unit not in powers or there.unit not in powers:
         return False

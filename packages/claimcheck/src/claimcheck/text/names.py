@@ -1,4 +1,4 @@
-"""Proper names and identifiers of a claim, and whether they stand in the evidence.
+"""Proper names and identifiers of a claim, compared with the evidence.
 
 Names are runs of capitalised words, acronyms, words with digits or inner capitals (KRAS G12C,
 GPT-4o, LangGraph), versions (Python 3.11) and titles in 《》. The first word of a sentence is no name
@@ -22,7 +22,7 @@ from claimcheck.text.tokens import STOP_WORDS, normalise
 
 
 class Name(NamedTuple):
-    """A name at `text[start:end]`; `strict` names are identifiers that must match character by character."""
+    """A name at `text[start:end]`; `strict` for identifiers, matched exactly."""
 
     text: str
     start: int
@@ -72,7 +72,7 @@ _UNIT_LIKE = frozenset(EXACT) | frozenset(
 
 
 def is_ordinary(word: str) -> bool:
-    """Return whether a capitalised word is no name: a function word, month, weekday, number or frame word."""
+    """Return whether a capitalised word is a common word, month, weekday or number."""
     return word.lower() in _NOT_NAMES
 
 
@@ -93,8 +93,10 @@ def names(text: str) -> tuple[Name, ...]:
 
 @lru_cache(maxsize=4096)
 def amounts(text: str) -> tuple[Quantity, ...]:
-    """Return the quantities of `text` that are no part of a name or of a pointer to another section: not the 100 of
-    "CodeBreaK 100", not the 2 of "see section 2"."""
+    """Return the quantities of `text` outside names and section references.
+
+    Left out are the 100 of "CodeBreaK 100" and the 2 of "see section 2".
+    """
     named = [(n.start, n.end) for n in names(text) if re.search(r"\s\d", n.text)]
     named = sorted([*named, *(pointer.span() for pointer in _OTHER_SECTION.finditer(text))])
     starts = [start for start, _ in named]
@@ -103,7 +105,7 @@ def amounts(text: str) -> tuple[Quantity, ...]:
 
 
 def _versions(text: str) -> Iterator[Name]:
-    """Yield the versions that are no quantities, and no words of a name: version 1.55, tool@1.55, v.2."""
+    """Yield versions outside quantities and names: version 1.55, tool@1.55, v.2."""
     for other in find_others(text):
         if _IS_VERSION.fullmatch(other[0]):
             yield Name(other[0], other.start(), other.end(), True)
@@ -133,7 +135,10 @@ def _runs(text: str, *, capitals_are_names: bool) -> list[Name]:
 
 
 def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> list[Name]:
-    """Return the names of a run: ordinary words are taken from its ends, identifiers stand alone."""
+    """Return the names in a run of words.
+
+    Ordinary words are cut off at both ends; identifiers are names by themselves.
+    """
     starts_sentence = begins_sentence(text, run[0].start())
     while run and run[0][0].lower().removesuffix("'s") in _NOT_NAMES:
         run, starts_sentence = run[1:], False
@@ -166,7 +171,10 @@ def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> l
 
 
 def begins_sentence(text: str, start: int) -> bool:
-    """Tell whether a sentence, cell or item begins at an offset: a capital there makes no name."""
+    """Tell whether a sentence, cell or item begins at `start`.
+
+    A capital there is no sign of a name.
+    """
     before = _BEFORE_NAME.search(text, start - 16, start)
     return before is not None and before.lastgroup == "start"
 
@@ -186,7 +194,7 @@ def _plain(text: str, words: list[re.Match[str]]) -> Name | None:
 
 
 def _is_identifier(word: str) -> bool:
-    """Tell whether a word is a code rather than language: digits among letters, inner capitals, an acronym."""
+    """Tell whether a word is a code: digits in letters, inner capitals, an acronym."""
     return bool(re.search(r"\d", word)) or bool(_MIXED.search(re.sub(r"['’]s$", "", word)))
 
 
@@ -195,7 +203,7 @@ def _singular(word: str) -> str:
 
 
 def missing_names(claim: str, evidence: str) -> list[Name]:
-    """Return the names of `claim` that do not stand in `evidence` (the passage with its title and headings).
+    """Return the names of `claim` missing in `evidence` (passage, title, headings).
 
     Accepted are differences of case, hyphens and possessives, an acronym for its expansion and the
     reverse, several names in one ("UNIQUE/CHECK"), a family name for the full name (unless the evidence gives it another first name), and
@@ -230,8 +238,10 @@ _INNER_CAPITAL = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
 
 @lru_cache(maxsize=20_000)
 def _pattern(name: str) -> re.Pattern[str]:
-    """Match a name as it may be written: GPT-4, GPT 4 and GPT4, but not GPT-4o; Llama 3, but not Llama 3.1; FreeDesktop
-    as Free Desktop; v1.55.0 as 1.55, and version 1.55 as 1.55.2."""
+    """Return a pattern for a name's spellings: GPT-4, GPT 4 and GPT4, not GPT-4o.
+
+    Also Llama 3, but not Llama 3.1; FreeDesktop as Free Desktop; v1.55.0 as 1.55, and version 1.55 as 1.55.2.
+    """
     if version := _IS_VERSION.fullmatch(name):
         mark = r"(?:v(?:ersions?)?[\s.:]*)"
         if not (version["v"] and version["number"].isdigit()):  # "v2" is no other 2
@@ -261,7 +271,7 @@ def _is_between(least: int, most: int, ordered: Sequence[int]) -> bool:
 
 
 class NameIndex:
-    """Tells which names stand in a text; the forms that the comparisons need are made once."""
+    """Tells whether a text contains a name; its comparison forms are computed once."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -274,12 +284,12 @@ class NameIndex:
 
     @cached_property
     def initials(self) -> str:
-        """The first letters of all words, twice: with and without stop words, for acronyms."""
+        """Return the initials of all words, with and then without stop words."""
         words = re.findall(rf"[{_LATIN}]+", self.plain)
         return "".join(w[0] for w in words) + "\n" + "".join(w[0] for w in words if w not in STOP_WORDS)
 
     def has(self, name: Name) -> bool:
-        """Return whether `name` stands in the text, in one of the forms that `missing_names` accepts."""
+        """Return whether `name` occurs in a form that `missing_names` accepts."""
         if not re.search(r"[\w]", name.text):
             return True
         if not name.text.isascii() and re.search(f"[{CJK}]", name.text):
@@ -299,7 +309,7 @@ class NameIndex:
         return self._has_parts(name.text) or self._has_acronym(name.text)
 
     def _has_expansion(self, name: str) -> bool:
-        """Tell whether the words of an acronym stand there: RAG for retrieval-augmented generation."""
+        """Tell whether an acronym's words occur: RAG, retrieval-augmented generation."""
         letters = name.replace(".", "").lower()
         return (
             name.replace(".", "").isupper() and letters.isalpha() and 2 < len(letters) < 8 and letters in self.initials
@@ -312,7 +322,9 @@ class NameIndex:
         return len(kept) > 1 and bool({kept, whole} & self.words)
 
     def _has_parts(self, name: str) -> bool:
-        """Tell whether the text has all words of the name, or its family name without another first name before it.
+        """Tell whether the text has all words of a name, or its family name alone.
+
+        The family name counts where no other first name precedes it.
 
         A single capital tells one thing from another (vitamin C, hepatitis B); small letters do not.
         """
@@ -324,8 +336,10 @@ class NameIndex:
         return self._alone(words[-1])
 
     def _has_together(self, words: list[str]) -> bool:
-        """Tell whether all words of a name stand near each other somewhere, or the first with no other name behind it:
-        two persons do not make a third."""
+        """Tell whether all words of a name occur near each other, or the first alone.
+
+        No other name may follow the first word: two persons do not make a third.
+        """
         if len(words) < 2 or re.search(rf"(?i:(?<!\w){re.escape(words[0])})(?![\w'’-]| [A-Z])", self.text):
             return True
         text = re.findall(r"[^\W_]+", self.plain)
@@ -334,7 +348,7 @@ class NameIndex:
         return any(all(_is_between(at - reach, at + reach, found) for found in others) for at in first)
 
     def _alone(self, family: str) -> bool:
-        """Tell whether the family name stands somewhere without another capitalised word before it."""
+        """Tell whether a family name occurs without a capitalised word before it."""
         for match in re.finditer(rf"(?i)(?<!\w){re.escape(family)}(?!\w)", self.text):
             before = _FIRST_NAME.search(self.text, match.start() - 30, match.start())
             if before is None or before[1].lower().strip(".") in _PERSONS_TITLES:
@@ -346,5 +360,5 @@ class NameIndex:
 
 @keep_readings(512)
 def name_index(text: str) -> NameIndex:
-    """Return the index of a text; that of a passage is made once for all claims that cite it."""
+    """Return the index of a text, cached for all claims that cite the passage."""
     return NameIndex(text)

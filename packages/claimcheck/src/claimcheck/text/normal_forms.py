@@ -1,4 +1,4 @@
-"""Unicode normal forms, in time that grows with the length of a text (UAX #15, Stream-Safe Text Format)."""
+"""Unicode normalization in linear time (UAX #15, Stream-Safe Text Format)."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Read numbers written in words: English, Chinese and Korean numerals, and ordinals."""
+"""Read numbers written in words: English, Chinese and Korean, and ordinals."""
 
 import re
 from collections.abc import Mapping
@@ -97,7 +97,7 @@ def _han_value(numeral: str) -> Decimal:
 
 
 def _positional(numeral: str, digits: Mapping[str, int]) -> Decimal:
-    """Return the value of a numeral in tens and myriads: 3,5000,0000 of 三亿五千万, 3,0000,0000,0000 of 三万亿."""
+    """Return the value of a numeral in tens and myriads: 三亿五千万 is 3,5000,0000."""
     total = section = Decimal(0)
     digit: int | None = None
     for char in numeral:

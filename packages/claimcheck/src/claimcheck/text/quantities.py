@@ -1,4 +1,4 @@
-"""Numbers with their units, scales and dates, in English, Chinese, Japanese and Korean writing.
+"""Numbers with units, scales and dates, in English, Chinese, Japanese and Korean.
 
 Extraction first recognises what looks like a number and is none (identifiers, versions, addresses), then dates, then
 amounts. The longest patterns are tried only beside digits: at every character they would cost most of the time.
@@ -33,7 +33,7 @@ _WORD_START = re.compile(r"\b\w|(?<!\d)\d", re.ASCII)
 
 
 def find_from_words(pattern: re.Pattern[str], text: str, *, reach: int) -> Iterator[re.Match[str]]:
-    """Yield the matches of a pattern that begins with digits, or with a word at most `reach` characters before some.
+    """Yield matches starting at digits or at a word up to `reach` characters before.
 
     `reach` -1 stands for the two words, parted by one space, before the digits: their own and the one before it.
     """
@@ -109,7 +109,7 @@ _PERCENT_BEFORE = re.compile(rf"{any_word('numerals.percent_prefix_patterns')}$"
 
 @keep_readings(2048)  # a text is asked for once for each claim that cites it
 def quantities(text: str) -> tuple[Quantity, ...]:
-    """Return the quantities of `text` in order; identifiers, versions and addresses are none."""
+    """Return quantities of `text` in order, without identifiers, versions, addresses."""
     plain = text if text.isascii() else text.translate(_PLAIN)
     if "\n" in plain:  # a line may be broken between a number and its unit
         plain = _BROKEN.sub(" ", plain)
@@ -133,19 +133,19 @@ def find_others(text: str) -> Iterator[re.Match[str]]:
 
 
 def _may_have_versions(word: str) -> bool:
-    """Tell whether a capitalised word may be that of a thing with versions: "The 3.5" and "EUR 3.5" are none."""
+    """Tell whether a capitalised word may take a version; not "The 3.5", "EUR 3.5"."""
     return not (word in STOP_WORDS or word in measures.ALIASES or _AROUND.fullmatch(f"{word} "))
 
 
 def _find(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """Yield the matches of an extractor's pattern, which is tried only where it can match."""
+    """Yield the matches of an extractor's pattern, skipping texts it cannot match."""
     if pattern is DATES:
         return find_from_words(pattern, text, reach=_LONGEST_MONTH)
     return pattern.finditer(text) if pattern not in CJK_NUMBERS or not text.isascii() else iter(())
 
 
 def _blank(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """Replace what was recognised by a neutral character, so that no later pattern reads it again."""
+    """Return `text` with the given spans blanked, so that no later pattern matches."""
     if not spans:
         return text
     characters = list(text)
@@ -248,7 +248,7 @@ def _bound(text: str, quantity: Quantity) -> str:
 
 
 def _share_units(found: list[Quantity], text: str) -> list[Quantity]:
-    """In "10–20 mg" and "5, 10 and 15 %" the unit stands once and holds for all; so does the scale of a range."""
+    """Return quantities with shared units and scales: "10–20 mg", "5, 10 and 15 %"."""
     for index in range(len(found) - 2, -1, -1):
         this, following = found[index], found[index + 1]
         between = text[this.end : following.start]
@@ -270,7 +270,7 @@ def _share_units(found: list[Quantity], text: str) -> list[Quantity]:
 
 
 def _shared_scale(this: Quantity, following: Quantity, text: str) -> Decimal:
-    """Return the scale of the second number of a range, where the first was written without one: 1–2 million."""
+    """Return the scale of a range's second number for an unscaled first: 1–2 million."""
     written = re.match(r"\D*(\d+(?:\.\d+)?)", text[following.start : following.end])
     if written is None or not 0 < this.value <= Decimal(written[1]) or following.value <= Decimal(written[1]):
         return Decimal(1)
@@ -287,7 +287,7 @@ _MOST_STEPS = 30
 
 
 def is_step(text: str, number: Quantity) -> bool:
-    """Return whether a number names a step or point of the text itself ("step 3", "points 1 to 3", "3단계")."""
+    """Return whether a number names a step of the text ("points 1 to 3", "3단계")."""
     if number.unit not in ("", "ordinal") or number.value > _MOST_STEPS:
         return False
     before, behind = (

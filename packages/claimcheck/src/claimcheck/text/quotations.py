@@ -1,4 +1,4 @@
-"""Quotations: which a text makes, and whether a stretch of text occurs in another word for word."""
+"""Quotations in a text, and verbatim search for a span in another text."""
 
 import re
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from claimcheck.text.tokens import FULL_WIDTH
 
 
 class Quotation(NamedTuple):
-    """What stands between quotation marks at `text[start:end]` (the marks not included)."""
+    """The text between quotation marks at `text[start:end]`, marks excluded."""
 
     text: str
     start: int
@@ -44,7 +44,10 @@ _NEAR = 80
 
 
 def quotations(text: str) -> list[Quotation]:
-    """Return what `text` quotes, in order: “…”, "…", 「」, 『』, «» and „“; an inch mark quotes nothing."""
+    """Return the quotations of `text` in order: “…”, "…", 「」, 『』, «» and „“.
+
+    An inch mark is no quotation mark.
+    """
     found = []
     for match in _QUOTED.finditer(text):
         group = next(number for number, value in enumerate(match.groups(), 1) if value)
@@ -70,7 +73,7 @@ def stands_nearly_in(quoted: str, evidence: str) -> bool:
 
 
 def stands_in(quoted: str, evidence: str) -> bool:
-    """Return whether a quotation stands in `evidence` word for word, as `missing_quotations` compares."""
+    """Return whether `evidence` has a quotation verbatim, as in `missing_quotations`."""
     position = 0
     squeezed = _squeeze(evidence)
     for part in _ELLIPSIS.split(re.sub(r"\[(\w{1,3})\]", r"\1", quoted)):
@@ -102,7 +105,10 @@ def _cuts_word(text: str, border: int) -> bool:
 
 
 def find_verbatim(sentence: str, text: str) -> tuple[int, int] | None:
-    """Return the offsets of `sentence` in `text`, folding white space, quotes, dashes and case; None when it is not there."""
+    """Return the offsets of `sentence` in `text`, or None.
+
+    White space, quotes, dashes and case are folded.
+    """
     wanted = _squeeze(sentence.strip())
     if not wanted:
         return None
@@ -126,7 +132,7 @@ def _squeeze_plain(text: str) -> str:
 
 @keep_readings(256)
 def _squeezed(text: str) -> tuple[str, list[int]]:
-    """Fold `text` to single spaces; return it with the offset that each of its characters came from."""
+    """Return `text` with single spaces, and each character's original offset."""
     kept: list[str] = []
     offsets: list[int] = []
     for offset, char in enumerate(text):

@@ -1,4 +1,4 @@
-"""Sentences of light-Markdown text (the form readers produce), with exact offsets.
+"""Sentences of light Markdown, the output of readers, with exact offsets.
 
 Blocks come first: headings, list items, table rows and code are told apart from prose, so that a
 sentence never runs across them; then prose is cut at sentence ends of any script. Every span is a
@@ -17,7 +17,7 @@ BlockKind = Literal["prose", "heading", "item", "table", "code"]
 
 
 class Block(NamedTuple):
-    """A stretch of one kind: a paragraph, a heading line, a list item, a table or fenced code; or a part of one."""
+    """A span of one kind: paragraph, heading, list item, table or code, or a part."""
 
     kind: BlockKind
     start: int
@@ -57,7 +57,7 @@ _CODE = re.compile(r"`(?! )[^`\n]{1,80}(?<! )`")
 
 
 def blocks(text: str) -> Iterator[Block]:
-    """Yield the blocks of `text` in order; blank lines and front matter belong to none."""
+    """Yield the blocks of `text` in order, without blank lines and front matter."""
     kind: BlockKind | None = None
     start = end = 0
     in_code = False
@@ -110,7 +110,9 @@ def _kind_of(line: str, previous: BlockKind | None) -> BlockKind | None:
 
 
 def sentences(text: str) -> list[Block]:
-    """Return the sentences of prose and list items in order, without surrounding white space or list marker.
+    """Return the sentences of prose and list items, in order.
+
+    Surrounding white space and list markers are excluded.
 
     Headings, tables and code are not prose.
     """
@@ -165,13 +167,16 @@ def _ends_sentence(text: str, match: re.Match[str], block_end: int) -> bool:
 
 
 def is_inner_dot(text: str, end: int) -> bool:
-    """Return whether what ends there before a space is the dot of an abbreviation or ordinal, and ends no sentence."""
+    """Return whether a dot at `end` belongs to an abbreviation or ordinal."""
     is_ordinal = text[end - 1 : end] == "." and text[end - 2].isdigit() and _is_ordinal(text, end)
     return is_ordinal or _ABBREVIATION.search(text, max(0, end - 13), end) is not None
 
 
 def _is_ordinal(text: str, end: int) -> bool:
-    """Tell whether a number whose dot ends there is an ordinal: before a month, or a noun whose article stands before it."""
+    """Tell whether a number with a final dot at `end` is an ordinal.
+
+    It is one before a month, or before a noun whose article precedes the number.
+    """
     number, noun = _ORDINAL.search(text[max(0, end - 16) : end]), _NOUN.match(text, end)
     if number is None or noun is None:
         return False
@@ -179,7 +184,7 @@ def _is_ordinal(text: str, end: int) -> bool:
 
 
 def trimmed(text: str, kind: BlockKind, start: int, end: int) -> Iterator[Block]:
-    """Yield a stretch of a text without the white space at its ends; nothing where it has nothing else."""
+    """Yield a block for a trimmed span of a text; nothing if it is blank."""
     start, end = trim_span(text, start, end)
     if end > start:
         yield Block(kind, start, end)

@@ -65,12 +65,12 @@ FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 
 
 def normalise(text: str) -> str:
-    """Return `text` in NFKC, case-folded: full-width forms and ligatures become plain."""
+    """Return `text` in NFKC, case-folded, without full-width forms and ligatures."""
     return normalized("NFKC", text).casefold()
 
 
 def fold_diacritics(word: str) -> str:
-    """Return a case-folded word without the marks of Latin and Greek letters (é → e); others keep theirs."""
+    """Return a case-folded word without Latin and Greek diacritics (é → e)."""
     if word.isascii():
         return word
     kept: list[str] = []
@@ -83,7 +83,7 @@ def fold_diacritics(word: str) -> str:
 
 
 def tokenize(text: str) -> list[str]:
-    """Return the index terms of `text` in order, stop words included (callers decide)."""
+    """Return the index terms of `text` in order, including stop words."""
     return _terms(_plain(text), _TERMS, questions=True)
 
 
@@ -104,7 +104,7 @@ def _terms(plain: str, known: "_ChunkTerms", *, questions: bool) -> list[str]:
 
 
 def index_terms(text: str) -> list[str]:
-    """Return `content_terms` and, besides the bigrams, Han characters and Korean words by themselves.
+    """Return `content_terms` plus single Han characters and whole Korean words.
 
     The single character finds what a word boundary hides from the bigrams; the whole word ranks an
     exact match higher.
@@ -132,7 +132,7 @@ def join_index_terms(text: str) -> str:
 
 
 class _ChunkTerms(dict[str, tuple[str, ...]]):
-    """The terms of ASCII chunks that were met before, with or without stop words: what stands between spaces, or one run.
+    """Cached terms of ASCII chunks (text between spaces), with or without stop words.
 
     A dictionary, because nothing else is as fast.
     """
@@ -155,7 +155,10 @@ _TERMS, _CONTENT_TERMS = _ChunkTerms(stop_words=True), _ChunkTerms(stop_words=Fa
 
 
 def _plain(text: str) -> str:
-    """Return the text case-folded, its apostrophes and hyphens the plain ones; all ASCII where only typography was not."""
+    """Return `text` case-folded, with plain apostrophes and hyphens.
+
+    It is all ASCII where only typography was not.
+    """
     if text.isascii():
         return text.lower()
     plain = normalise(text)
@@ -187,7 +190,7 @@ def _bigrams(run: str) -> list[str]:
 
 @lru_cache(maxsize=50_000)
 def without_particle(word: str, particles: tuple[str, ...] = _PARTICLES) -> str:
-    """Return a Korean word without the particle at its end, the first that fits; other words as they are."""
+    """Return a Korean word without its first fitting particle, other words unchanged."""
     for particle in particles:
         if word.endswith(particle):
             stem = word[: -len(particle)]
@@ -198,7 +201,7 @@ def without_particle(word: str, particles: tuple[str, ...] = _PARTICLES) -> str:
 
 @lru_cache(maxsize=200_000)
 def _word_terms(run: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the terms of a word or compound: all of them, and those that are no stop words."""
+    """Return all terms of a word or compound, and those without stop words."""
     written = _written(fold_diacritics(run))
     return tuple(map(_stem, written)), tuple(_stem(word) for word in written if word not in STOP_WORDS)
 

@@ -1,4 +1,4 @@
-"""PostgreSQL as deep-research asks for it: the entry point of the group `deep_research.databases`.
+"""PostgreSQL for deep-research: the entry point of `deep_research.databases`.
 
 LangGraph's checkpoints are written by its own saver; who has lost a run to another process writes none.
 """
@@ -27,7 +27,7 @@ _ready: set[str] = set()
 
 
 class _GuardedSaver(AsyncPostgresSaver):
-    """Checks the fence in the transaction of each write, and has the notes of the journal written before it."""
+    """Checks the fence in each write's transaction; journal notes are written first."""
 
     guard: Guard | None = None
 
@@ -66,7 +66,10 @@ async def _open_checkpoints(
 
 
 async def _set_up(saver: AsyncPostgresSaver) -> None:
-    """Make the tables. A process that waits for another must not sit in a statement: an index is made concurrently."""
+    """Create the tables under a lock, waited for between statements.
+
+    A process waiting inside a statement would block the concurrent creation of an index.
+    """
     connection: Any = saver.conn
     for _ in range(_TRIES):
         taken = await (await connection.execute("SELECT pg_try_advisory_lock(%s) AS taken", (_SETTING_UP,))).fetchone()
@@ -80,7 +83,10 @@ async def _set_up(saver: AsyncPostgresSaver) -> None:
 
 
 class PostgresDatabase:
-    """Offers (`stores.open_stores.Database`) runs, limits, checkpoints and the queue of one database; connections are opened when first needed."""
+    """Runs, limits, checkpoints and queue of one database, connected at first use.
+
+    Implements `stores.open_stores.Database`.
+    """
 
     def __init__(self, url: str) -> None:
         """Name the database by its address."""

@@ -1,5 +1,6 @@
-"""One PostgreSQL database: its connections, its migrations, what its errors mean for their reader; and the limits of
-providers and hosts that hold for all processes on it (`ports.SharedLimits`).
+"""One PostgreSQL database: connections, migrations, errors, and shared limits.
+
+The limits of providers and hosts (`ports.SharedLimits`) hold for all processes on it.
 """
 
 import asyncio
@@ -48,7 +49,7 @@ ON CONFLICT (name) DO UPDATE SET closed_until = greatest(limits.closed_until, ex
 
 
 def database_at(url: str) -> "Database":
-    """Return the database of an address, shared by the process; its tables are brought up to date.
+    """Return the process's database at an address, with migrations applied.
 
     Raises StoreError when it cannot be reached.
     """
@@ -59,7 +60,7 @@ def database_at(url: str) -> "Database":
 
 
 class Database:
-    """A pool of connections; what fails because the database is away is tried again for a while."""
+    """A connection pool that retries for a while when the database is unavailable."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -75,7 +76,7 @@ class Database:
     def run(
         self, work: Callable[["psycopg.Connection[Any]"], _T], *, at_once: bool = False, on_disk: bool = True
     ) -> _T:
-        """Return `work(connection)`, within one transaction. Raises StoreError, also after the database was away too long.
+        """Return `work(connection)`, done in one transaction. Raises StoreError.
 
         `work` is done again when the connection was lost, so it must be one that may be. RuntimeError is raised where it
         wants a second connection: threads that hold all would wait for each other. `at_once` sends all its
@@ -126,7 +127,9 @@ class Database:
 
 
 def _try_to_connect(url: str) -> None:
-    """Connect once, so that a wrong address is told at once and only a database that goes away is waited for.
+    """Connect once, so that a wrong address fails at once.
+
+    Only a database that goes away later is waited for.
 
     Raises StoreError.
     """
@@ -140,7 +143,7 @@ def _try_to_connect(url: str) -> None:
 
 
 def store_error(error: Exception) -> StoreError:
-    """Return the StoreError for an error of the database, without the address and its password."""
+    """Return the StoreError for a database error, without address and password."""
     first = (str(error).splitlines() or [type(error).__name__])[0]
     if getattr(error, "sqlstate", "") == _TAKEN_OVER:
         return RunTakenOver(first, path="database")
@@ -150,7 +153,10 @@ def store_error(error: Exception) -> StoreError:
 
 
 def to_bytes(text: str) -> bytes:
-    """Return a text as it is kept: it may hold lone surrogates and zeros, which the database's own text type refuses."""
+    """Return a text as stored bytes, with lone surrogates and NULs kept.
+
+    The database's own text type refuses them.
+    """
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -160,7 +166,7 @@ def to_text(data: bytes) -> str:
 
 
 def apply_migrations(connection: "psycopg.Connection[Any]", of: str = "deep_research_server.postgres") -> None:
-    """Apply the migrations of a package that the database has not had yet, each once, one process at a time."""
+    """Apply a package's new migrations in order, each once, one process at a time."""
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATING,))
     connection.execute("CREATE SCHEMA IF NOT EXISTS deep_research")
     connection.execute("CREATE TABLE IF NOT EXISTS deep_research.migrations (name text PRIMARY KEY, at timestamptz)")
@@ -181,7 +187,7 @@ def close_databases() -> None:
 
 
 class PostgresLimits:
-    """Implements `ports.SharedLimits`; the places that this process holds are locks of one session of its own."""
+    """Implements `ports.SharedLimits` by locks held in one session of the process."""
 
     def __init__(self, url: str) -> None:
         self._database: Database = database_at(url)
@@ -202,7 +208,7 @@ class PostgresLimits:
                 keep_soon(self._let_go, name, place)
 
     def _take(self, name: str, most: int) -> int:
-        """Return the place that was taken; 0 for none, -1 where the session was lost: then nothing is limited."""
+        """Return the place taken; 0 for none, -1 (unlimited) if the session was lost."""
         with self._lock:
             try:
                 if self._session is None or self._session.closed:

@@ -1,4 +1,4 @@
-"""The journal of a run in PostgreSQL. Each write checks the fence: who has lost the run to another writes nothing.
+"""A run's journal in PostgreSQL; each write checks that the run is still held.
 
 A database answers after a round over the network and a write to its disk. A line in a file is safe from the end of its
 process as soon as it is written, so the answers of calls are there first (`AnswerSpool`); the next process that carries
@@ -31,7 +31,10 @@ _NOTES_AT_ONCE = 100
 
 
 class AnswerSpool:
-    """The file of one holder of a run; where it cannot be written, the database alone keeps the answers."""
+    """The answer file of one holder of a run.
+
+    If it cannot be written, the database alone keeps the answers.
+    """
 
     def __init__(self, folder: Path, run_id: str, fence: int) -> None:
         """`fence` tells the holders of a run apart; @ stands in no run's id."""
@@ -49,7 +52,7 @@ class AnswerSpool:
                 self._file.append(0, json.dumps(call._asdict()))
 
     def hand_over(self, take: Callable[[Iterable[StoredCall]], object]) -> None:
-        """Give `take` what earlier holders of the run have left; their files are deleted when it returns."""
+        """Pass the answers left by earlier holders to `take`, then delete their files."""
         left = [path for path in self._folder.glob(f"{self._run_id}@*.jsonl") if path != self._path]
         take(StoredCall(**json.loads(line)) for path in left for line in FileTail(path).read())
         for path in left:
@@ -71,10 +74,10 @@ def delete_spools(folder: Path, run_id: str) -> None:
 
 
 class PostgresJournal(SingleFlightJournal):
-    """Implements `ports.Journal`; notes wait for the next call that is kept, so that they cost no round of their own."""
+    """Implements `ports.Journal`; notes are written along with the next stored call."""
 
     def __init__(self, database: Database, run_id: str, check: Any, spool: AnswerSpool | None = None) -> None:
-        """`check` raises when another process has taken the run over; it is given the connection of each write.
+        """Open the journal; `check` gets each write's connection, raises on a takeover.
 
         What a killed process has left in its `spool` is taken over.
         """

@@ -1,4 +1,4 @@
-"""The library of a run in PostgreSQL: sources, snapshots and texts are rows; the index over them is made in memory.
+"""A run's library in PostgreSQL: rows for sources and texts, an index in memory.
 
 The index is made of the passages, never the other way round, and a run's library is small: so the database holds no
 postings, and ranks exactly as SQLite does. Texts are kept once, by their SHA-256, for all runs: in rows, or in an
@@ -45,7 +45,7 @@ class TextObjects:
     """The texts at an address such as s3://bucket/folder or file:///srv/texts."""
 
     def __init__(self, url: str) -> None:
-        """Open the store at an address. Raises ConfigError for one that no store has, and without the extra."""
+        """Open the store at `url`. Raises ConfigError if unsupported or not installed."""
         try:
             import obstore  # noqa: PLC0415 - an extra
             from obstore.store import from_url  # noqa: PLC0415
@@ -85,12 +85,18 @@ class TextObjects:
 
 @cache
 def text_objects(url: str) -> TextObjects | None:
-    """Return the store at an address, opened once in a process; None for no address. Raises ConfigError."""
+    """Return the store at an address, or None for "". Raises ConfigError.
+
+    It is opened once per process.
+    """
     return TextObjects(url) if url else None
 
 
 def _private_folder(url: str) -> Path:
-    """Return the folder of an address, made where it is missing; those of texts in it are their owner's alone."""
+    """Return the folder of an address, created if missing.
+
+    Subfolders for texts are private to their owner.
+    """
     folder = Path(url2pathname(urlsplit(url).path))
     make_private_folder(folder)
     for each in folder.glob("[0-9a-f][0-9a-f]"):
@@ -103,7 +109,7 @@ def _path(sha256: str) -> str:
 
 
 def objects_with(sha256: str, objects: TextObjects | None) -> TextObjects:
-    """Return the store of a text that lies in one. Raises StoreError where none is known."""
+    """Return the object store of a stored text. Raises StoreError if none is known."""
     if objects is None:
         message = f"The text {sha256} lies in an object store. Set {_SETTING} to where it is."
         raise StoreError(message, path="database")
@@ -124,7 +130,7 @@ def _first_line(error: Exception) -> str:
 
 
 class PostgresLibrary(SqliteLibrary):
-    """A library whose every source and snapshot is in the database before it is used; see `SqliteLibrary`.
+    """A library that stores sources and snapshots before use; see `SqliteLibrary`.
 
     `check` raises when another process has taken the run over.
     """
@@ -132,7 +138,7 @@ class PostgresLibrary(SqliteLibrary):
     def __init__(
         self, database: Database, run_id: str, check: Any, objects: TextObjects | None, shown: str | None
     ) -> None:
-        """Texts go to `objects` where there are such; those that the database has are read from there.
+        """Open the library; texts go to `objects` if given, and are read from there.
 
         With `shown`, a source or "" for all, it is read alone and not searched: no index is made.
         """
@@ -227,7 +233,10 @@ class PostgresLibrary(SqliteLibrary):
 
     @staticmethod
     def _keep_objects(connection: Any, objects: TextObjects, stored: list[StoredSnapshot]) -> None:
-        """Put those texts into the object store whose rows have no body: what has one is deleted with its row alone."""
+        """Store the texts whose rows have no body in the object store.
+
+        A text with a body is deleted with its row alone.
+        """
         texts = {one.snapshot.sha256: one.snapshot.text for one in stored}
         query = "SELECT sha256 FROM deep_research.texts WHERE sha256 = ANY(%s) AND body IS NULL"
         for (sha256,) in connection.execute(query, (list(texts),)).fetchall():

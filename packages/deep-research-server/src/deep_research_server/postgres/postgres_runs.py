@@ -1,4 +1,4 @@
-"""Runs in PostgreSQL. One process at a time carries a run out: it holds a lease that it renews, and a fence token.
+"""Runs in PostgreSQL, each held by one process with a renewed lease and a fence.
 
 A process that dies lets its lease run out; the next one raises the fence, and whatever the first one still writes is
 refused. So a run is never carried out twice at once, also when a process was only asleep.
@@ -59,7 +59,10 @@ _BEING_TAKEN_IN = " being imported"
 
 
 def _machine() -> str:
-    """Return the name of this machine, with what tells it and its numbers of processes from others of the name."""
+    """Return this machine's name with a hash of its boot and process namespace.
+
+    So machines of one name, whose process numbers mean different processes, are told apart.
+    """
     told = b""
     with suppress(OSError):
         told = Path("/proc/sys/kernel/random/boot_id").read_bytes() + os.readlink("/proc/self/ns/pid").encode()
@@ -89,7 +92,7 @@ class PostgresRun:
     poll_seconds = 1.0
 
     def __init__(self, database: Database, run_id: str, spools: Path | None = None) -> None:
-        """`spools` is the folder of this machine for answers on their way into the database."""
+        """Open a run; `spools` is this machine's folder for unsaved answers."""
         self.run_id, self._spools = run_id, spools
         self.place = f"the database, run {run_id}"
         self.report_place = f"deep-research show {run_id}"
@@ -99,7 +102,7 @@ class PostgresRun:
         """Those that were opened since the run is held."""
 
     def _check(self, connection: Any) -> None:
-        """Let the transaction fail with RunTakenOver where this process held the run and another has taken it over."""
+        """Fail the transaction with RunTakenOver if another process took over the run."""
         if self._fence is not None:
             connection.execute("SELECT deep_research.check_fence(%s, %s)", (self.run_id, self._fence))
 
@@ -131,7 +134,7 @@ class PostgresRun:
         return RunRecord.model_validate_json(found)
 
     def head(self, begins: str) -> RunHead | None:
-        """Return the head of the record that begins so; None where it was deleted meanwhile."""
+        """Return the head of the record that starts with `begins`; None if deleted."""
         with suppress(RunNotFound):
             return read_head(RunHead, begins, lambda: self.load().model_dump_json())
         return None
@@ -209,7 +212,10 @@ class PostgresRun:
                 self._database.execute(query, (self.run_id, fence))
 
     def _take(self) -> int:
-        """Take the lease, which has run out or belongs to a process of this machine that is gone. Raises RunBusy."""
+        """Take the lease of a run. Raises RunBusy.
+
+        It can be taken when it has expired, or belongs to a dead process of this machine.
+        """
         query = f"""
         UPDATE deep_research.runs SET fence = fence + 1, holder = %s, lease_until = now() + '{LEASE_SECONDS} seconds'
         WHERE run_id = %s AND (lease_until < now() OR holder = %s) RETURNING fence"""  # noqa: S608 - our own number
@@ -311,7 +317,7 @@ class _EventTail:
 
 
 class PostgresRuns(RunStores):
-    """The runs of an owner in a database (`RunStores`); the owner "" is the user of the command line."""
+    """An owner's runs in a database; the owner "" is the command line's user."""
 
     def __init__(self, url: str, owner: str = "", home: Path | None = None) -> None:
         """`home` is the state folder, for what lies on this machine."""

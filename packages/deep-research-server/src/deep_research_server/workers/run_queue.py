@@ -1,4 +1,4 @@
-"""A queue of runs in the database, and the workers that carry them out (procrastinate), with their metrics and logs.
+"""A queue of runs in the database, its workers (procrastinate), metrics and logs.
 
 A run that is queued is carried out once, by whichever worker has room. A worker that dies leaves a lease that runs out
 and a heartbeat that stops: another takes the run up within a minute, and goes on from its journal.
@@ -89,7 +89,7 @@ def _database() -> Database:
 
 
 def _make_queue(connection: Any) -> None:
-    """Make the queue's tables, which are procrastinate's own, and what ours has beside."""
+    """Create the tables of procrastinate's queue and our own beside them."""
     connection.execute("SELECT pg_advisory_xact_lock(7214003)")
     if connection.execute("SELECT to_regclass('procrastinate_jobs')").fetchone()[0] is None:
         connection.execute(SchemaManager.get_schema().encode())
@@ -97,7 +97,7 @@ def _make_queue(connection: Any) -> None:
 
 
 def queue_state(owner: str) -> QueueState:
-    """Return how many workers are alive and how many runs of an owner are in the queue. Raises ConfigError."""
+    """Return counts of live workers and an owner's queued runs. Raises ConfigError."""
     alive = f"SELECT count(*) FROM procrastinate_workers WHERE last_heartbeat > now() - interval '{_STALLED_SECONDS} s'"  # noqa: S608 - our own number
     own = f"SELECT count(*) FROM procrastinate_jobs WHERE {_OPEN} AND args->>'owner' = %s"  # noqa: S608 - our own words
     database = _database()
@@ -110,7 +110,7 @@ def is_queued(store: RunStore) -> bool:
 
 
 def dequeue_run(store: RunStore) -> bool:
-    """Take a run out of the queue, and have the worker stop that carries it out; return whether it was there."""
+    """Remove a run from the queue and stop its worker; return whether it was queued."""
     jobs = _database().rows(_JOBS_OF, (store.run_id,))
     for (number,) in jobs:
         _write(lambda at, job=number: _queue.job_manager.cancel_job_by_id(job, abort=True, connection=at))
@@ -129,7 +129,7 @@ def _note_end(store: RunStore, **ended: str) -> None:
 
 
 def _write(work: Callable[[Any], object]) -> None:
-    """Do a piece of work at the queue on a connection of the database, as `Database.run` does."""
+    """Do work on the queue in a database connection, as `Database.run` does."""
 
     def write(connection: Any) -> None:
         try:
@@ -141,7 +141,7 @@ def _write(work: Callable[[Any], object]) -> None:
 
 
 def enqueue_run(store: RunStore, *, priority: int = 0, may_ask: bool = False, answer: str | None = None) -> None:
-    """Have a run carried out by a worker; `priority` is higher for what should come first among an owner's runs.
+    """Queue a run for a worker; higher `priority` comes first among an owner's runs.
 
     Of a finished run a question about its report may be left, which was written down and has no answer yet. With
     `may_ask` the run waits where it asks something, else it goes on without; `answer` is the user's to what it asked.
@@ -185,7 +185,7 @@ def _digest(asked: Asked) -> str:
 async def work(
     home: Path, *, runs_at_once: int = 4, until_empty: bool = False, metrics_port: int | None = None
 ) -> None:
-    """Carry out queued runs until the process is told to stop (SIGTERM, SIGINT), or until the queue is empty.
+    """Carry out queued runs until SIGTERM or SIGINT, or until the queue is empty.
 
     Then no more runs are begun; those that go on get some seconds, and are taken up by other workers after that.
     """
@@ -223,7 +223,10 @@ async def work(
 
 
 def _fetch_in_turns(connector: Any, places: int, tokens: AccessTokens) -> Callable[..., Any]:
-    """Return what fetches the next run for a worker of so many places: of several owners none gets all places."""
+    """Return a function that fetches a worker's next run, fairly among owners.
+
+    Of several owners none gets all places.
+    """
     query = "SELECT * FROM deep_research.fetch_run(%(worker)s, %(places)s, %(alive)s, %(most)s, %(shared)s)"
     told = {"places": places, "alive": _STALLED_SECONDS, "most": _MOST_OF_AN_OWNER}
 
@@ -266,14 +269,17 @@ async def _serve(app: "procrastinate.App", runs_at_once: int, *, until_empty: bo
 
 
 async def _wait_until_empty() -> None:
-    """Wait until no run is in the queue: one that waits for another of its owner is, and cannot be fetched yet."""
+    """Wait until no run is queued, including runs that cannot be fetched yet.
+
+    These wait for another run of their owner.
+    """
     query = f"SELECT 1 FROM procrastinate_jobs WHERE {_OPEN} LIMIT 1"  # noqa: S608 - our own words
     while await asyncio.to_thread(_database().rows, query):  # noqa: ASYNC110 - other processes work at it
         await asyncio.sleep(1.0)
 
 
 async def _rescue(app: "procrastinate.App") -> None:
-    """Put the runs of dead workers back into the queue, again and again; those that end their workers are given up."""
+    """Requeue the runs of dead workers periodically; give up runs that kill workers."""
     while True:
         with suppress(ConnectorException):
             for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=_STALLED_SECONDS):
@@ -302,7 +308,7 @@ async def _answer(store: RunStore, left: FollowUp, environment: RunEnvironment) 
 async def _carry_out(
     run_id: str, work: Coroutine[Any, Any, Report | None], metrics: "WorkerMetrics | None", context: JobContext
 ) -> None:
-    """Do the work at a run. Raises what `_Retry` decides about, and JobAborted where the user stopped it."""
+    """Do the work of a run. Raises errors for `_Retry`, JobAborted on a user's stop."""
     status, report = "failed", None
     _log.info("The run %s begins or goes on.", run_id)
     if metrics is not None:

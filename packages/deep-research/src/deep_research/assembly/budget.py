@@ -31,7 +31,7 @@ _USUAL_ANSWER = 700
 
 
 class _OpenCall:
-    """A model call that is being made: its attempts, and its answer, which is kept the moment that it is there."""
+    """A model call in progress: its attempts, and its answer, stored on arrival."""
 
     def __init__(self, role: Role, keep: Callable[[str], None]) -> None:
         self._role: Role = role
@@ -64,7 +64,7 @@ def note_attempt(record: "CallRecord") -> None:
 
 
 class PaidCalls:
-    """Model calls through the journal: each made once, its answer and cost on disk before it is used."""
+    """Model calls through the journal, each made once and stored before use."""
 
     def __init__(self, client: "ModelClient", journal: Journal, settings: Settings) -> None:
         self._client = client
@@ -76,7 +76,10 @@ class PaidCalls:
             self._purse.pay(usage, cost)
 
     async def complete(self, request: ModelRequest, role: Role) -> ModelAnswer:
-        """Return the answer. Raises LimitReached when the budget of research is spent, and what the client raises."""
+        """Return the answer. Raises LimitReached on a spent budget, and client errors.
+
+        The budget is that of research.
+        """
         most = self._settings.output_tokens(role)
         request = request.model_copy(update={"max_output_tokens": min(request.max_output_tokens, most)})
         models = [model.model for model in self._client.models_of(role)]
@@ -173,12 +176,12 @@ class Purse:
             self._told = _plus(self._told, paid)
 
     def told_usd(self, tokens: int) -> float:
-        """Return what so many tokens cost by the prices that servers have told, 0.0 where none has."""
+        """Return the cost of `tokens` at the prices servers reported; 0.0 if none."""
         return self._told.usd * tokens / max(1, self._told.tokens)
 
     @asynccontextmanager
     async def holding(self, expected: Spent, role: Role) -> AsyncIterator[None]:
-        """Keep `expected` apart while a call is in flight. Raises LimitReached when the role's share does not allow it.
+        """Reserve `expected` during a call. Raises LimitReached beyond the role's share.
 
         Where it is not allowed only because of what other calls may cost, it waits for what they really do.
         """

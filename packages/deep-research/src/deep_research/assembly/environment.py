@@ -1,4 +1,4 @@
-"""The composition root: what a program gives to a run, and the opening of all that the run's steps then use."""
+"""The composition root: a run's inputs from the program, and its opened parts."""
 
 import asyncio
 import hashlib
@@ -48,7 +48,9 @@ _MOST_FILE_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class RunEnvironment:
-    """What a program gives to its runs: the state folder, the listener and the answers, and what replaces the usual parts.
+    """A program's input to its runs: state folder, listener, answers, replacements.
+
+    Replacements stand in for the usual parts.
 
     `places` are searched instead of the run's own sources. `make_web` builds the connection to the web in place of
     `fetch.web.Web`. `mcp_servers` replace those of the settings in force (None: those). `own` are the models and tools
@@ -66,7 +68,7 @@ class RunEnvironment:
 
 @dataclass(frozen=True)
 class Job:
-    """One piece of work at a run: the research itself, or a follow-up question about its report.
+    """One piece of work on a run: the research, or a follow-up question.
 
     `question` holds all the user's words, because the addresses in them may be opened. `before` is what the run had
     cost before a follow-up: its sources are prepared when they are first searched, and its costs are counted
@@ -111,7 +113,7 @@ class OpenTools:
 
 @asynccontextmanager
 async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[RunContext]:
-    """Give the complete context of a job; everything is closed at the end of the block.
+    """Yield a job's complete context; all parts are closed at the block's end.
 
     The sources are not prepared. Raises ConfigError and StoreError.
     """
@@ -176,7 +178,10 @@ async def _open_outside(
     stores: tuple[Library, Journal],
     on_gap: Callable[[Gap], object],
 ) -> Outside:
-    """Open what the run reaches outside itself, and note it; the bundled library stands in for nothing else to search."""
+    """Open and note all that the run reaches outside itself.
+
+    The bundled library is searched only where `stands_in` is set and nothing else can be.
+    """
     library, journal = stores
     tools, own = OpenTools(), environment.own
     if (environment.places is None and job.record.mcp_servers) or own.tools or own.hn_tools:
@@ -218,14 +223,19 @@ def bundled_library() -> Path:
 
 
 def index_name(docs: Sequence[str]) -> str:
-    """Return how the files begin that hold the index of these paths, without any of the bundled library."""
+    """Return the file name stem of the index of these paths.
+
+    Without paths it is that of the bundled library.
+    """
     paths = [Path(p).expanduser() for p in docs] or [bundled_library()]
     names = "\0".join(sorted(str(p.resolve()) for p in paths))
     return hashlib.sha256(names.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 def open_documents(docs: Sequence[str], home: Path) -> tuple[SearchPlace, Library]:
-    """Return the source of the user's documents, not yet prepared, and its index, which the caller closes.
+    """Return the user's documents as a source, unprepared, and their open index.
+
+    The caller closes the index.
 
     Without `docs` it is that of the bundled library. Each set of paths has an index of its own in the state folder, kept
     from run to run. One that another version of the readers has made would be emptied file by file, so it is replaced
@@ -246,7 +256,7 @@ def open_documents(docs: Sequence[str], home: Path) -> tuple[SearchPlace, Librar
 
 
 def _open_index(path: Path) -> SqliteLibrary:
-    """Open an index of documents; a damaged one is set aside and made anew, from the documents."""
+    """Open an index of documents; a damaged one is set aside and rebuilt."""
     try:
         return SqliteLibrary(path)
     except StoreError as error:

@@ -1,4 +1,4 @@
-"""What differs in the context of a follow-up: sources that are prepared late, and costs that are counted separately."""
+"""Context of a follow-up: sources prepared late, costs counted separately."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from deep_research.ports import Progress as OnProgress
 
 
 class JournalSince:
-    """A journal whose counts and answers begin after the calls of each kind that were there before."""
+    """A journal view whose counts and answers skip earlier calls of each kind."""
 
     def __init__(self, journal: Journal, before: Mapping[str, int]) -> None:
         self._journal, self._before = journal, before
@@ -28,7 +28,10 @@ class JournalSince:
 def prepared_late(
     places: Sequence[SearchPlace], emit: Callable[[Event], None], on_gap: Callable[[Gap], object]
 ) -> tuple[SearchPlace, ...]:
-    """Return the places, each made ready before its first search; the pages of the question need nothing."""
+    """Return the places, each prepared before its first search.
+
+    Pages named in the question need no preparation.
+    """
 
     def show(what: str, done: int, total: int) -> None:
         emit(Progress(what=what, done=done, total=total))

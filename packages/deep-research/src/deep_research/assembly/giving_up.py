@@ -1,4 +1,4 @@
-"""When a place or a tool is given up for the run: what it would answer is not waited for again and again."""
+"""Giving up a failing place or tool for the rest of a run, instead of waiting."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -12,14 +12,14 @@ _FAILURES = 2
 
 
 class GivingUp:
-    """Passes calls on until the place has failed twice in a row, or refuses to be asked; then each fails at once."""
+    """Passes calls until two fail in a row or one is refused; then all fail at once."""
 
     def __init__(self) -> None:
         self._failures = 0
         self._given_up: SourceError | None = None
 
     async def ask(self, make: Callable[[], Awaitable[_T]]) -> _T:
-        """Return what a call returns. Raises its error; `given_up` where it is the last one."""
+        """Return a call's result. Raises its error, with `given_up` set on the last one."""
         if self._given_up is not None:
             raise replace(self._given_up)
         failures = self._failures

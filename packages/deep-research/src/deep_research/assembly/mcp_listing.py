@@ -1,4 +1,4 @@
-"""What `deep-research sources` says about MCP servers: ready or not, and with a check what each of them offers."""
+"""The MCP part of `deep-research sources`: readiness, and checked tools."""
 
 import shutil
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ServerRow(NamedTuple):
-    """One server: `missing` says what is to be done first ("" when it is ready), `tools` what a check has found.
+    """One server: `missing` setup steps ("" when ready), `tools` found by a check.
 
     A tool is (name, how it is used): searched, offered, or why it is not offered.
     """
@@ -52,7 +52,10 @@ def variables_of(servers: Mapping[str, McpServer]) -> dict[str, str]:
 
 
 def connection_to(name: str, server: McpServer, values: Mapping[str, str], settings: Settings) -> "McpConnection":
-    """Return the connection to a server, not yet open, whose logs and errors hide the values of its variables."""
+    """Return an unopened server connection that hides variable values in its output.
+
+    Logs and errors are covered.
+    """
     from deep_research.mcp.mcp_connection import McpConnection  # noqa: PLC0415 - only with a server
 
     hide = partial(mask_secrets, secrets=server.secrets(values))

@@ -1,4 +1,4 @@
-"""The tools of a run's MCP servers: connected side by side, offered to the model, searched by every reasoner."""
+"""A run's MCP tools: connected in parallel, offered to models, searched by all."""
 
 import asyncio
 import json
@@ -41,7 +41,7 @@ _BEGINS_LIKE_ADDRESS = re.compile(r"https?:|[a-z][a-z\d+.-]+:[/\\]|[/\\]{2}|www\
 
 
 class NamedAddresses:
-    """What the question, the library and the answers of tools have named; safe across threads."""
+    """Addresses named by the question, the library and tool answers; thread-safe."""
 
     def __init__(self, question: str, library: Library) -> None:
         self._known = [KnownAddresses(urls_in(question) if "http" in question.lower() else ())]
@@ -50,11 +50,11 @@ class NamedAddresses:
         self._lock = threading.Lock()
 
     def share(self, addresses: KnownAddresses) -> None:
-        """Let the addresses that are known elsewhere count, and make known there what is named here."""
+        """Share addresses with `addresses`, in both directions."""
         self._known.append(addresses)
 
     def check(self, arguments: Mapping[str, Any]) -> None:
-        """Raise Blocked when the arguments hold a web address that neither the user nor a source nor a page has named."""
+        """Raise Blocked for an argument's web address named by no user, source or page."""
         wanted = [url for name, value in arguments.items() for url in _addresses(name, value)]
         if unknown := [url for url in wanted if not self._is_known(url)]:
             self._look()
@@ -65,7 +65,7 @@ class NamedAddresses:
                 raise Blocked(message, url=unknown[0])
 
     def learn(self, read: "_Read") -> None:
-        """Take in what an answer names: the addresses of its sources, and those written in its text."""
+        """Add an answer's addresses: those of its sources and those in its text."""
         for known in self._known:
             known.add(*read.given)
             known.add_linked(*read.named)
@@ -84,7 +84,7 @@ class NamedAddresses:
 
 
 class _Read(NamedTuple):
-    """What is in an answer of a tool: its sources, the addresses it gives for them, and those its text names."""
+    """A tool answer's content: sources, their addresses, and addresses in its text."""
 
     result: SearchResult
     given: tuple[str, ...]
@@ -92,7 +92,10 @@ class _Read(NamedTuple):
 
 
 def read_answer(answer: ToolAnswer, server: str, tool: str, arguments: str) -> _Read:
-    """Return what is in an answer, whatever its text is made to do: a work for a worker."""
+    """Return the sources and addresses in a tool's answer; run it in a worker.
+
+    Untrusted text is safe to read there.
+    """
     result = sources_in(answer, Call(server, tool, arguments))
     texts = [*(part.text for part in answer.parts), *strings_in(answer.structured)]
     named = dict.fromkeys(url for text in texts for url in named_in_page(text))
@@ -101,8 +104,11 @@ def read_answer(answer: ToolAnswer, server: str, tool: str, arguments: str) -> _
 
 
 def _addresses(name: str, value: Any) -> Iterator[str]:
-    """Yield the web addresses in an argument, as whoever opens it may read it: without tabs and line ends, and where its name
-    says that it is an address, or it begins like one, whatever it begins with."""
+    """Yield the web addresses in an argument, read as leniently as a client would.
+
+    Tabs and line ends are ignored. Where the argument's name stands for an address, or its value begins like one,
+    the whole value counts.
+    """
     if isinstance(value, Mapping):
         for inner, part in value.items():
             yield from _addresses(str(inner), part)
@@ -138,7 +144,7 @@ def check_installed(settings: Settings) -> None:
 async def open_tools(
     job: Job, environment: RunEnvironment, *, journal: Journal, library: Library
 ) -> AsyncIterator[OpenTools]:
-    """Give the tools of a run's servers, as the settings have them today, and of those that a program hands in.
+    """Yield the tools of a run's servers by today's settings, and the program's own.
 
     A server that does not come up is a gap. At the end of the block every session is closed and every program that
     was started is gone. Raises ConfigError for settings and tools that cannot be used.
@@ -244,7 +250,7 @@ def _given(own: OwnObjects) -> "list[Server]":
 
 
 async def _listed(server: "Server", journal: Journal, wanted: Sequence[str]) -> tuple[Sequence[OfferedTool], list[Gap]]:
-    """Return the tools of a server that are offered, of those it had at the start of the run, and what it lacks today."""
+    """Return a server's chosen tools as of the run's start, and gaps for absent ones."""
     gaps: list[Gap] = []
     failed: SourceError | None = None
     live: Sequence[OfferedTool] = ()
@@ -268,7 +274,7 @@ async def _listed(server: "Server", journal: Journal, wanted: Sequence[str]) -> 
 
 
 def _places(tools: Sequence[PaidTool], settings: Settings) -> list[SearchPlace]:
-    """Return the tools that take a query, as places to search; one of them may replace the source `hackernews`."""
+    """Return the query tools as search places; one may replace `hackernews`."""
     named = str(settings.source_options.get(HACKER_NEWS[0], {}).get("mcp_server", ""))
     searched: dict[str, list[tuple[PaidTool, str]]] = {}
     for tool in tools:

@@ -1,4 +1,4 @@
-"""What a program hands over besides settings: chat models for the run or for single roles, and tools."""
+"""Objects a program passes besides settings: chat models by role, and tools."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ OWN_ARGUMENTS = ("model", "tools", "hn_mcp_tools")
 
 @dataclass(frozen=True)
 class OwnObjects:
-    """Models by the argument they were given as (`model`, `write_model`, …), and tools."""
+    """Models by argument name (`model`, `write_model`, …), and tools."""
 
     models: Mapping[str, Any] = field(default_factory=dict)
     tools: Sequence[Any] = ()
@@ -34,7 +34,9 @@ NOTHING = OwnObjects()
 
 
 def take_objects(values: Mapping[str, Any]) -> tuple[dict[str, Any], OwnObjects]:
-    """Return the settings among arguments, and the objects; of a model that is handed over its name is a setting.
+    """Return the settings and the objects among arguments.
+
+    A model that is passed as an object leaves its name as a setting.
 
     `model` may also be the name of a model. Raises ConfigError for what is no model.
     """

@@ -1,4 +1,4 @@
-"""Single pages of a run, by address: those that the user, a source or a page already read has named."""
+"""Single pages by address, as named by the user, a source or a page read."""
 
 import codecs
 import re
@@ -36,7 +36,10 @@ def addresses_in(question: str) -> tuple[str, ...]:
 
 
 def key_of_page(url: str) -> str:
-    """Return the key of the page at `url`; the text of a paper is another source than its record. Raises Blocked."""
+    """Return the key of the page at `url`. Raises Blocked.
+
+    The full text of a paper has another key than its record.
+    """
     from deep_research.sources._web import page_key  # noqa: PLC0415
 
     key = page_key(parse_address(url).url)
@@ -55,7 +58,7 @@ class RunPages:
         rejected: RejectedDocuments | None = None,
         readers: Sequence[Callable[[Found], Awaitable[Document | None]]] = (),
     ) -> None:
-        """`only` are the addresses that may be opened whatever pages name: of a run that has no web sources.
+        """Set up page access; `only` are the addresses open to a run without web sources.
 
         `rejected` are the documents that ended their reader before, `readers` services that read pages for us.
         """
@@ -89,7 +92,10 @@ class RunPages:
         return found, await in_worker_thread(document_of, page, found, self._rejected)
 
     async def _read_elsewhere(self, found: Found, failed: SourceError) -> Document | None:
-        """Return a page that its host does not give to us as a service reads it; what may not be opened is not asked for."""
+        """Return a page by a reading service if its host refuses us, else None.
+
+        Pages that may not be opened, or are gone, are not asked for.
+        """
         is_refused_here = isinstance(failed, Blocked) and not failed.status
         is_gone = isinstance(failed, NotFound) and failed.reason != "dns"
         for read in () if is_refused_here or is_gone else self._readers:
@@ -102,7 +108,7 @@ class RunPages:
         return {address: words for address, words in found.items() if only is None or address in only}
 
     def full_text(self, source: Source) -> Sequence[str]:
-        """See `ports.Pages.full_text`: arXiv's HTML, that of ar5iv for older papers, the PDF."""
+        """Return full-text addresses as in `ports.Pages`: arXiv HTML, ar5iv HTML, PDF."""
         if self._only is not None:
             return ()
         addresses = addresses_of_text(source)
@@ -111,14 +117,17 @@ class RunPages:
 
 
 def addresses_of_text(source: Source) -> Sequence[str]:
-    """Return where the whole text of a paper may be whose record `source` is: arXiv's HTML, ar5iv's, the PDF."""
+    """Return the full-text addresses of a paper record: arXiv HTML, ar5iv, PDF."""
     from deep_research.sources._papers import arxiv_texts  # noqa: PLC0415 - only with web pages
 
     return arxiv_texts(source.key, source.url)
 
 
 class QuestionPages(SearchPlace):
-    """The pages that the question names, as a place to search (`ports.SearchPlace`): each search looks into all."""
+    """The pages named in the question as a search place; a search covers all.
+
+    Implements `ports.SearchPlace`.
+    """
 
     name = PLACE
     purpose = "The pages that the question names."
@@ -153,7 +162,7 @@ class QuestionPages(SearchPlace):
 
 
 async def page_or_copy(fetcher: "Fetcher", url: str, *, title: str, origin: str, on_gap: OnGap) -> "Page":
-    """Return the page, or its archived copy when it is gone, which is reported as a gap. Raises SourceError."""
+    """Return the page, or its archived copy and a gap. Raises SourceError."""
     try:
         return await fetcher.fetch(url)
     except NotFound as dead:
@@ -166,14 +175,14 @@ async def page_or_copy(fetcher: "Fetcher", url: str, *, title: str, origin: str,
 
 
 def learn_links(fetcher: "Fetcher", url: str, text: str) -> None:
-    """Take in what the Markdown of a page links to: the text that is read has only the words."""
+    """Register the links in a page's Markdown; the text read keeps only their words."""
     from deep_research.fetch.fetched_page import links_in_markdown  # noqa: PLC0415 - only with web pages
 
     fetcher.learn(url, url, links_in_markdown(url, text))
 
 
 def document_of(page: "Page", found: Found, rejected: RejectedDocuments | None = None) -> Document:
-    """Return the text of a page. Raises Unreadable for formats we do not read and for pages that are no content.
+    """Return a page's text. Raises Unreadable for unknown formats and error pages.
 
     `rejected` are the documents that ended their reader before; None remembers them for this process alone.
     """
@@ -199,7 +208,10 @@ def document_of(page: "Page", found: Found, rejected: RejectedDocuments | None =
 
 
 def _declared(page: "Page") -> bytes:
-    """Return the body of a page as marked UTF-8: readers see the bytes only, not what the server declared."""
+    """Return a page's body as UTF-8 with BOM, since readers see bytes only.
+
+    The charset that the server declared is lost to them.
+    """
     if not page.charset or not page.media_type.startswith("text/"):
         return page.body
     return codecs.BOM_UTF8 + page.body.decode(page.charset, "replace").removeprefix("\ufeff").encode("utf-8", "replace")

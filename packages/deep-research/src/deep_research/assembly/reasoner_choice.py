@@ -1,4 +1,4 @@
-"""The reasoner of a run: the finder one, or a language model whose calls go through the journal."""
+"""The reasoner of a run: the finder, or a language model through the journal."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
@@ -32,7 +32,7 @@ Watch = Callable[[ModelRequest, Role], object]
 
 
 def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
-    """Return the provider of a run; `auto` is the first whose key is set, else `finder`.
+    """Return a run's provider; `auto` is the first with a key, else `finder`.
 
     Raises ConfigError for an unknown provider and a missing key.
     """
@@ -57,12 +57,12 @@ def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
 
 
 def provider_of(settings: Settings) -> str:
-    """Return the provider that settings come to with the keys of this machine. Raises ConfigError."""
+    """Return the provider by settings and this machine's keys. Raises ConfigError."""
     return resolve_provider(settings, load_keys(catalog.VARIABLES))
 
 
 def choose_model(settings: Settings, keys: Mapping[str, str]) -> "OpenModel | None":
-    """Return the model that a run would ask, or None without one; nothing is sent. Raises ConfigError."""
+    """Return a run's model, or None; nothing is sent. Raises ConfigError."""
     provider = resolve_provider(settings, keys)
     if provider in ("finder", OWN):
         return None
@@ -70,12 +70,15 @@ def choose_model(settings: Settings, keys: Mapping[str, str]) -> "OpenModel | No
 
 
 def named_providers(settings: Settings) -> tuple[str, str]:
-    """Return the provider that settings name, which may be `auto`, and the one before the name of their model, or ""."""
+    """Return the settings' provider (or `auto`) and the model name's prefix, or ""."""
     return provider_called(settings.model_provider), split_model(settings.model_name or "")[0]
 
 
 def list_models(settings: Settings) -> dict[str, str]:
-    """Return the providers whose key or address is set, each with its usual model ("" where there is none)."""
+    """Return the configured providers with their default model ("" for none).
+
+    A provider is configured if its key or address is set.
+    """
     keys = load_keys(catalog.VARIABLES)
     alone = ({variable: value} for variable, value in keys.items())
     named = {catalog.auto_provider(one) for one in alone} | {
@@ -102,7 +105,9 @@ def open_reasoner(
     models: Mapping[str, Any] = _NO_MODELS,
     is_offline: bool = False,
 ) -> tuple[Reasoner, "ModelClient | Ranker | None"]:
-    """Return the reasoner that the settings name, and what is to be closed; `watch` sees every request to a model, `on_progress` how long is waited.
+    """Return the reasoner of the settings, and its client or ranker to be closed.
+
+    `watch` sees every request to a model, `on_progress` the waiting time.
 
     `today` is the date that prompts name (None: that of this day, UTC). `models` are those that the program has handed
     over, by the argument they were given as (`model`, `write_model`, …). With `is_offline` models are named alone: a
@@ -173,7 +178,7 @@ def _open_finder(
 
 
 def _watched(paid: "PaidCalls", watch: Watch, on_gap: Callable[[Gap], object]) -> "Complete":
-    """Return how a model is asked: each request is shown to `watch` first; a prompt that its server has cut is a gap."""
+    """Return a model call that shows requests to `watch`; a cut prompt is a gap."""
 
     async def complete(request: ModelRequest, role: Role) -> ModelAnswer:
         watch(request, role)
@@ -201,7 +206,7 @@ def _model_reasoner(
     outside: Outside,
     today: date,
 ) -> Reasoner:
-    """Return the reasoner that asks models with `complete`, set up as `settings` say. Raises ConfigError."""
+    """Return a reasoner that asks models with `complete`. Raises ConfigError."""
     from deep_research.prompts import check  # noqa: PLC0415 - only with a model
     from deep_research.reasoners.model.base import Offered  # noqa: PLC0415
     from deep_research.reasoners.model.model_reasoner import ModelReasoner  # noqa: PLC0415
@@ -230,7 +235,7 @@ def _model_reasoner(
 
 
 def _check_prices(settings: Settings, models: "Sequence[OpenModel]") -> None:
-    """Raise ConfigError when there is a budget in dollars and the price of a model is not known."""
+    """Raise ConfigError for a budget in dollars with an unknown model price."""
     unknown = [m.model for m in models if m.family.input_usd is None or m.family.output_usd is None]
     if settings.budget_usd is not None and unknown:
         message = (
@@ -275,7 +280,7 @@ def _open_models(
 
 
 def _handed_over(argument: str, name: str | None, own: Mapping[str, Any]) -> Any:
-    """Return a model that the program has handed over. Raises ConfigError where it is missing."""
+    """Return a model passed by the program. Raises ConfigError if missing."""
     if argument not in own:
         message = (
             f"The run was begun by a program that handed over its own model ({name}); hand it over again as "
@@ -286,7 +291,7 @@ def _handed_over(argument: str, name: str | None, own: Mapping[str, Any]) -> Any
 
 
 def _gates(settings: Settings, models: "Sequence[OpenModel]") -> "dict[str, Gate]":
-    """Return the limits of simultaneous requests for each provider, shared by all runs of the process."""
+    """Return each provider's concurrent request limit, shared by the process's runs."""
     from deep_research.providers.provider_limits import REQUESTS, gate_of  # noqa: PLC0415
 
     gates: dict[str, Gate] = {}

@@ -1,4 +1,4 @@
-"""What a replay needs beside the journal's answers: which calls failed, and what lay outside the run.
+"""Replay data beside the journal's answers: failed calls, outside resources.
 
 A run notes both while it works. A replay is given the answers again, reaches nothing outside, and ends at the first
 call that the run did not make.
@@ -24,7 +24,7 @@ _SHOWN = 300
 
 
 class OfflineJournal:
-    """A recorded journal that makes no call (`ports.Journal`): one that it does not hold ends the replay."""
+    """A recorded journal (`ports.Journal`); a call it does not hold ends the replay."""
 
     def __init__(self, recorded: Journal, run_id: str) -> None:
         self._recorded, self._run_id = recorded, run_id
@@ -47,7 +47,7 @@ class OfflineJournal:
 
 
 class Recorded(SearchPlace):
-    """A place or tool of the recorded run: all that it answered is in the journal (`ports.SearchPlace`, `OutsideTool`)."""
+    """A recorded run's `ports.SearchPlace` or `OutsideTool`, answered by the journal."""
 
     def __init__(self, spec: ToolSpec) -> None:
         self.name, self.purpose, self.spec = spec.name, spec.description, spec
@@ -63,7 +63,10 @@ class Recorded(SearchPlace):
 
 
 class RecordedPages:
-    """The single pages of the recorded run (`ports.Pages`); `everywhere`: it opened more than the question named."""
+    """A recorded run's single pages (`ports.Pages`).
+
+    `everywhere` is set where it opened more than the question named.
+    """
 
     def __init__(self, *, everywhere: bool) -> None:
         self._everywhere = everywhere
@@ -83,7 +86,9 @@ class RecordedPages:
 
 
 def note_outside(journal: Journal, outside: Outside) -> None:
-    """Note what the run could reach, which addresses it may open (all, those of the question, or none), and its documents.
+    """Note the run's places and tools, openable addresses, and documents.
+
+    The addresses are all, those of the question, or none.
 
     A report may name those, and a bundle leaves them out of the record.
     """
@@ -98,7 +103,7 @@ def note_outside(journal: Journal, outside: Outside) -> None:
 
 
 def recorded_outside(recorded: Journal, record: RunRecord, question: str) -> Outside:
-    """Return what the recorded run could reach, by name alone. Raises ReplayDiffers where it is not noted."""
+    """Return a recorded run's outside by name. Raises ReplayDiffers if not noted."""
     noted = recorded.notes(OUTSIDE).get("")
     if noted is None:
         message = f"The run {record.run_id} was made by an earlier version, which noted too little for a replay."
@@ -128,7 +133,7 @@ def differs(run_id: str, kind: str, request: str) -> ReplayDiffers:
 
 
 def _failed(failure: str) -> Exception:
-    """Return a noted failure as the error that it was; a defect as one of the same name."""
+    """Return a noted failure as its original error; a defect as one of the same name."""
     told = json.loads(failure)
     kind = getattr(errors, name := str(told.pop("error")), None)
     if isinstance(kind, type) and issubclass(kind, ResearchError):

@@ -1,4 +1,4 @@
-"""The ranker of a run: each call in the journal, and an order of our own where it fails."""
+"""The ranker of a run, with journaled calls and our own order as a fallback."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ _NONE = Ranking(scores=())
 
 
 class RunRanker:
-    """Implements `ports.Ranker` for a run; what fails is a gap, said once, and is not asked again."""
+    """Implements `ports.Ranker`; a failure is one gap and ends the use of the ranker."""
 
     def __init__(self, ranker: Ranker, journal: Journal | None, on_gap: Callable[[Gap], object]) -> None:
         """`journal` is None for a ranker whose calls are in it already, as model calls."""
@@ -51,7 +51,10 @@ class RunRanker:
 
 
 def ranking_model(settings: Settings) -> str:
-    """Return `PROVIDER:MODEL` where the ranker is a language model; "" for others. Raises ConfigError without a name."""
+    """Return `PROVIDER:MODEL` for a model ranker, else "". Raises ConfigError.
+
+    The error is raised for a missing name.
+    """
     kind, _, named = settings.ranker.partition(":")
     if kind != MODEL:
         return ""

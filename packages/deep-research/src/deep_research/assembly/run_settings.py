@@ -1,4 +1,4 @@
-"""What a run uses: its settings checked, and what depends on today's keys settled."""
+"""A run's checked settings, with choices that depend on today's keys settled."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ from deep_research.templates import NONE, load_templates, named_template, templa
 
 
 def check_usable(docs: Sequence[str], settings: Settings, *, home: Path) -> None:
-    """Raise ConfigError for paths, MCP servers and focus templates that a run could not use."""
+    """Raise ConfigError for unusable paths, MCP servers and focus templates."""
     for path in docs:
         if not path.strip() or not Path(path).expanduser().exists():
             raise ConfigError(f"There is no file or folder {path!r}.", setting="docs", value=path)
@@ -35,7 +35,7 @@ def check_usable(docs: Sequence[str], settings: Settings, *, home: Path) -> None
 
 
 def settle(settings: Settings, docs: Sequence[str], question: str) -> Settings:
-    """Return the settings with provider, strategy and sources chosen, so that a run goes on as it began.
+    """Return settings with fixed provider, strategy and sources, for resuming a run.
 
     Raises ConfigError for unknown ones and for those that lack their key.
     """
@@ -50,7 +50,7 @@ def settle(settings: Settings, docs: Sequence[str], question: str) -> Settings:
 
 
 def _strategy(settings: Settings, docs: Sequence[str], provider: str) -> str:
-    """Return the strategy of a run; a user with a model and without documents wants the web searched."""
+    """Return a run's strategy; with a model and no documents it searches the web."""
     usual = "auto" if not settings.sources and not docs and provider != "finder" else ""
     return settings.strategy or usual
 
@@ -78,7 +78,7 @@ def begin_run(
 
 
 class Preview(NamedTuple):
-    """What a run would use: provider, model ("" without one), documents, and web sources or strategy."""
+    """A run's provider, model ("" for none), documents, and web sources or strategy."""
 
     provider: str
     model: str
@@ -87,7 +87,10 @@ class Preview(NamedTuple):
 
 
 def preview(settings: Settings, docs: Sequence[str], *, home: Path) -> Preview:
-    """Return what a run would use. Raises ConfigError for paths, providers and settings that cannot be used."""
+    """Return a run's resources. Raises ConfigError for unusable paths or settings.
+
+    Providers are checked as well.
+    """
     check_usable(docs, settings, home=home)
     keys = load_keys(VARIABLES)
     provider, model = resolve_provider(settings, keys), choose_model(settings, keys)

@@ -1,4 +1,4 @@
-"""Places on the web for a run: sources by name or strategy, and the pages behind their results."""
+"""A run's web places: sources by name or strategy, and pages behind results."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def chosen_sources(settings: Settings, keys: Mapping[str, str], *, question: str, language: str) -> tuple[str, ...]:
-    """Return the names of the sources of a run, in order of trust: those named, then those of the strategy.
+    """Return a run's source names in order of trust: named ones, then strategy ones.
 
     Raises ConfigError for an unknown source or strategy, and for a named source that lacks its key.
     """
@@ -64,7 +64,7 @@ def chosen_sources(settings: Settings, keys: Mapping[str, str], *, question: str
 
 @dataclass(frozen=True)
 class WebPlaces:
-    """The web sources of one run and its single pages, with the one way out they share."""
+    """A run's web sources and single pages over one shared fetcher."""
 
     web: "Web"
     fetcher: "Fetcher"
@@ -72,7 +72,7 @@ class WebPlaces:
     pages: RunPages
 
     def remember(self, library: Library, journal: Journal) -> None:
-        """Take in the addresses that pages have named which the run read before it stopped, and those it has shown."""
+        """Add addresses shown by the run, or named by pages it read before it stopped."""
         for told in journal.notes(LINKS).values():
             self.fetcher.known.add_page_text(told)
         for source in library.sources():
@@ -89,7 +89,7 @@ class WebPlaces:
 def open_web_places(
     names: Sequence[str], job: "Job", environment: "RunEnvironment", journal: Journal, *, on_gap: OnGap
 ) -> WebPlaces | None:
-    """Return the sources `names`, reading pages through one fetcher; the pages that the question names come first.
+    """Return the sources `names` with one fetcher; the question's pages come first.
 
     Without `names` only addresses in the question, and others that the user has named, may be opened; None when there
     are none either. `journal` keeps each answer of a source. `on_gap` receives what the reader should know of a page
@@ -133,7 +133,7 @@ def web_options(
     cache: Path | None = None,
     began: float = inf,
 ) -> "WebOptions":
-    """Return how the web is reached as `settings` and the `options` of sources say; `began` is when the run did."""
+    """Return the web options from `settings` and sources; `began` is the run's start."""
     from deep_research.fetch.fetch_policies import LONGEST_SILENCE, FetchLimits  # noqa: PLC0415
     from deep_research.fetch.page_fetcher import FetchOptions  # noqa: PLC0415 - only with web sources
     from deep_research.fetch.web import WebOptions  # noqa: PLC0415
@@ -153,7 +153,7 @@ def web_options(
 
 
 def _written(options: Mapping[str, Mapping[str, Any]], keys: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the addresses that the user wrote into the settings: of APIs, feeds and services that a variable names."""
+    """Return the addresses set by the user for APIs, feeds and service variables."""
     found: list[str] = []
     for name, given in options.items():
         kind = sources.named_source(name)
@@ -164,7 +164,10 @@ def _written(options: Mapping[str, Mapping[str, Any]], keys: Mapping[str, str]) 
 
 
 class WebPlace:
-    """A source whose results are read where the API has no text: the page itself, or its archived copy."""
+    """A source whose results are read from the page or its archived copy.
+
+    This is done where the API has no text.
+    """
 
     def __init__(
         self, source: "ApiSource[Any]", fetcher: "Fetcher", on_gap: OnGap, rejected: RejectedDocuments | None = None
@@ -176,7 +179,7 @@ class WebPlace:
         self.prepare = source.prepare
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
-        """See `ports.SearchPlace.search`; the addresses of the results may be opened from now on."""
+        """Search as in `ports.SearchPlace`; result addresses may then be opened."""
         result = await self._giving_up.ask(lambda: self._source.search(query, limit=limit))
         for found in result.found:
             self._fetcher.known.add(found.url)
@@ -198,7 +201,10 @@ class WebPlace:
         return document
 
     async def page(self, found: Found) -> Document | None:
-        """Return a page as the source reads it for us; None where it reads none, or has found nothing on that site."""
+        """Return a page as the source reads it; None if it reads none or not that site.
+
+        The source must have found a result on the site.
+        """
         if not self._source.reads_pages or urlsplit(found.url).hostname not in self._hosts:
             return None
         with suppress(SourceError):
@@ -206,7 +212,7 @@ class WebPlace:
         return None
 
     async def _whole(self, found: Found) -> Document:
-        """Return the text behind an excerpt, or the excerpt and a gap if the text cannot be read."""
+        """Return the text behind an excerpt, or the excerpt and a gap if unreadable."""
         try:
             return await self._read(found.model_copy(update={"document": None, "page_text": ""}))
         except SourceError as error:

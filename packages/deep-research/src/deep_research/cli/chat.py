@@ -1,4 +1,4 @@
-"""`deep-research` without a question at a terminal: ask, watch, and go on asking about the report."""
+"""`deep-research` at a terminal without a question: a conversation with reports."""
 
 import difflib
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ from deep_research.settings import Settings
 
 
 def greeting(settings: Settings, docs: Sequence[str]) -> str:
-    """Return the greeting. Raises ConfigError for a path, provider or setting that cannot be used."""
+    """Return the greeting. Raises ConfigError for a bad path, provider or setting."""
     used = api.preview_run(settings, docs)
     model = f"{used.provider} {used.model}" if used.model else "none (finder); places that a search finds are shown"
     places = [*used.docs, *([f"web: {used.web}"] if used.web else [])]
@@ -37,7 +37,7 @@ _SHOWN_RUNS = 10
 
 
 class Conversation:
-    """Questions and answers until the user leaves; the flags of the command hold for all of them."""
+    """Questions and answers until the user leaves; command flags apply to all."""
 
     def __init__(self, flags: dict[str, Any]) -> None:
         self._flags = flags
@@ -60,7 +60,7 @@ class Conversation:
         }
 
     def hold(self) -> int:
-        """Talk until the user leaves; returns the exit code. Raises ConfigError for flags that cannot be used."""
+        """Converse until the user leaves; return the exit code. Raises ConfigError."""
         echo_wrapped(greeting(settings_of(self._flags), self._flags.get("docs") or ()), err=True)
         while not self._left:
             try:
@@ -90,7 +90,7 @@ class Conversation:
             echo_wrapped(f"Error: {error.strerror or error}.", err=True)
 
     def _remark(self, line: str) -> bool:
-        """Answer a line that asks nothing of the documents ("thanks"); return whether it is one."""
+        """Answer a line that needs no documents ("thanks"); return whether it is one."""
         remark = read_remark(line)
         if remark is None:
             return False
@@ -125,7 +125,7 @@ class Conversation:
             echo_wrapped("Ask about this report, or /new QUESTION for another research.", err=True)
 
     def _current(self) -> Run:
-        """Return the run of the conversation, which has a report. Raises ConfigError when there is none."""
+        """Return the conversation's run with its report. Raises ConfigError without one."""
         if self._run is None:
             raise ConfigError("There is no report yet; ask a question first, or /open a run.", setting="run", value="")
         return self._run

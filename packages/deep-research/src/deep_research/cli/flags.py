@@ -41,7 +41,7 @@ def values_of(flags: dict[str, Any]) -> dict[str, Any]:
 
 
 def budget_of(amount: str) -> dict[str, Any]:
-    """Return the setting that a --budget means: US dollars (`0.50`), or tokens (`200000tokens`, `200k tokens`).
+    """Return the setting of a --budget in dollars (`0.50`) or tokens (`200k tokens`).
 
     Raises ConfigError for anything else.
     """
@@ -56,15 +56,16 @@ def budget_of(amount: str) -> dict[str, Any]:
 
 
 def write_export(made: "api.Export", path: Path | None) -> Path:
-    """Write a report in a format to a file, by default one of its title here; return the file."""
+    """Write an export to a file and return it; by default it is named by its title."""
     path = path or Path(made.file_name).absolute()
     api.write_bytes_atomically(path, made.data)
     return path
 
 
 def output_file(flags: dict[str, Any]) -> Path | None:
-    """Return the file that --out names; None for none and for standard output. Raises ConfigError for a bad
-    place, StoreError for one that cannot be written.
+    """Return --out's file; None for none or stdout. Raises ConfigError, StoreError.
+
+    ConfigError is raised for a bad place, StoreError for one that cannot be written.
     """
     out = flags.get("out")
     if not out or out == "-":

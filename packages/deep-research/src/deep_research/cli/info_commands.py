@@ -1,4 +1,4 @@
-"""`deep-research settings`, `sources` and `templates`: what can be configured, searched and chosen."""
+"""`deep-research settings`, `sources` and `templates`: available choices."""
 
 import json
 from typing import Any
@@ -14,7 +14,7 @@ from deep_research.cli.wrapped_text import echo_wrapped
 @click.argument("part", metavar="[PART]", default="")
 @shared_flags.AS_JSON
 def settings_command(part: str, as_json: bool) -> None:
-    """List all settings by group: name, value in force, meaning, environment variable.
+    """List all settings by group: name, current value, meaning, variable.
 
     With PART, only the group of this name, or the settings whose name or meaning has it.
     """
@@ -64,7 +64,7 @@ def _plain(value: Any) -> Any:
 @shared_flags.AS_JSON
 @click.option("--check", is_flag=True, help="Connect to the MCP servers, and list their tools.")
 def sources_command(as_json: bool, check: bool) -> None:
-    """List all web sources, strategies and MCP servers: name, purpose, key, ready or not."""
+    """List all web sources, strategies and MCP servers: name, purpose, key, ready."""
     from deep_research.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings()
@@ -96,7 +96,7 @@ def sources_command(as_json: bool, check: bool) -> None:
 @shared_flags.AS_JSON
 @click.option("--language", default="en", metavar="CODE", help="Language of the points shown (default: en).")
 def templates_command(as_json: bool, language: str) -> None:
-    """List all focus templates: name, file, purpose, words that select it, focus points."""
+    """List all focus templates: name, file, purpose, trigger words, focus points."""
     found, folders = api.list_templates()
     if as_json:
         rows = [{**t.model_dump(mode="json"), "origin": t.origin} for t in found]

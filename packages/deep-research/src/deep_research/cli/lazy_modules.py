@@ -1,4 +1,4 @@
-"""Modules that commands need when they run, not for their help: imported when something of theirs is first asked for."""
+"""Modules imported at first use: commands need them to run, not for their help."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

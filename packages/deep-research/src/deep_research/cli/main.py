@@ -1,4 +1,4 @@
-"""The command line. Help and version load nothing heavy: each command's work is imported when it runs."""
+"""The command line; help and version load nothing heavy, a command only its own."""
 
 import codecs
 import gc
@@ -77,7 +77,7 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def _mistyped(self, args: list[str]) -> str:
-        """Return the command that a single lower-case word nearly names, "" for questions."""
+        """Return the command nearly named by a single lower-case word; "" for questions."""
         from difflib import get_close_matches  # noqa: PLC0415 - only for what is no command
 
         word, words = args[0], [arg for arg in args[:3] if not arg.startswith("-")]
@@ -141,7 +141,10 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _allow_many_files() -> None:
-    """Raise the number of files that may be open to what the system allows: a run has up to 20, and many may go on at once."""
+    """Raise the limit of open files to the system's maximum.
+
+    A run has up to 20 open, and many runs may go on at once.
+    """
     with suppress(ImportError, OSError, ValueError):
         import resource  # noqa: PLC0415 - not on Windows
 
@@ -150,7 +153,7 @@ def _allow_many_files() -> None:
 
 
 def _allow_all_signs() -> None:
-    """Let any text be printed, and any be given: what a console has no sign for is escaped.
+    """Allow any text in output and input; unencodable characters are escaped.
 
     Where the system's language is ASCII ("C", without Python's own remedy), arguments and names of files are UTF-8 all
     the same.
@@ -166,7 +169,10 @@ _ESCAPED = "deep_research.escaped"
 
 
 def _escape(error: UnicodeError) -> tuple[str, int]:
-    """Return what a console has no sign for as JSON writes it: nothing is lost, and JSON stays JSON."""
+    """Return unencodable console characters as JSON escapes, and the end offset.
+
+    So nothing is lost, and JSON stays JSON.
+    """
     assert isinstance(error, UnicodeEncodeError)
     return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
@@ -193,7 +199,7 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 def _explain(error: Exception) -> int:
-    """Show an error of ours or of the disk in one line; let a defect show its traceback."""
+    """Show our own or a disk error in one line; let a defect show its traceback."""
     from deep_research.errors import ConfigError, Declined, ResearchError, RunNotFound  # noqa: PLC0415
 
     if isinstance(error, OSError):

@@ -20,7 +20,7 @@ from deep_research.cli.wrapped_text import echo_wrapped
 @shared_flags.SETTING
 @shared_flags.AS_JSON
 def step_command(name: str, question: str, run_id: str | None, as_json: bool, **flags: Any) -> int:
-    """Run one node (clarify, plan_sections, researcher, …) for QUESTION, and show its prompt, answer and cost.
+    """Run one node (clarify, researcher, …) for QUESTION; show prompt, answer, cost.
 
     An unknown name lists all steps.
     """
@@ -67,7 +67,10 @@ _VERDICT_CODES = {"supported": 0, "unverified": 1, "contradicted": 2}
 )
 @shared_flags.AS_JSON
 def check_command(claim: str, evidence: str, as_json: bool) -> int:
-    """Judge whether FILE supports a claim, without a model: numbers, names, quotations, support."""
+    """Judge by numbers, names, quotations and support if FILE supports a claim.
+
+    No model is used.
+    """
     from deep_research.errors import ConfigError, Unreadable  # noqa: PLC0415
 
     path = Path(evidence).expanduser()

@@ -51,7 +51,7 @@ class Board:
     written: str = ""
 
     def take(self, event: Event) -> None:  # noqa: C901, PLR0912 - one case per kind of event
-        """Follow one event; the clock is that of the run, which stands while the user is asked."""
+        """Follow one event by the run's clock, which stops while the user is asked."""
         self.begun = time.monotonic() - event.seconds
         match event.kind:
             case "run_started":
@@ -118,7 +118,7 @@ class Board:
         return Group(*parts)
 
     def _said(self) -> list[RenderableType]:
-        """Draw the reply to the user, and the line that is being typed (its end if it is too long)."""
+        """Draw the reply to the user and the line being typed (its end if too long)."""
         lines: list[RenderableType] = [Text(self.told, style="yellow")] if self.told else []
         if self.typed is not None:
             typed = Text(self.typed[-60:]) if self.typed else Text(HINT, style="dim")

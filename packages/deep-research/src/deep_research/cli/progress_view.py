@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class View(AbstractContextManager["View"]):
-    """Shows events as plain lines on standard error, and what is typed meanwhile; where it is `quiet`, nothing.
+    """Shows events as plain lines on stderr, and typed input; nothing if `quiet`.
 
     `draws_input` says that the terminal must not echo what is typed.
     """
@@ -29,7 +29,7 @@ class View(AbstractContextManager["View"]):
         """Leave the lines where they are."""
 
     def show(self, event: Event) -> None:
-        """Print the event's line, if it has one worth a line; of a report that is being written there is none."""
+        """Print an event's line if it has one; pieces of the report have none."""
         if self._quiet or event.kind in PASSING:
             return
         text = describe(event)
@@ -115,7 +115,7 @@ def describe(event: Event) -> str:  # noqa: PLR0911 - one line per kind of event
 
 
 class LiveView(View):
-    """A table that follows the run: stages, sections side by side, searches, gaps; then the report as it is written."""
+    """A live table of the run: stages, sections, searches, gaps; then the report."""
 
     draws_input = True
 
@@ -136,7 +136,7 @@ class LiveView(View):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Give the screen back, with the last state standing; a question to the user takes its place."""
+        """Restore the screen with the last state; a question to the user replaces it."""
         self._board.typed, self._board.told = None, ""
         if self._live is not None:
             self._live.transient = self._passing or (kind is not None and issubclass(kind, NeedsAnswer))

@@ -1,4 +1,4 @@
-"""`deep-research replay`, `bundle`, `import`, `refresh` and `watch`: earlier runs, used again or kept up to date."""
+"""Earlier runs: `deep-research replay`, `bundle`, `import`, `refresh`, `watch`."""
 
 import tempfile
 import time
@@ -23,7 +23,9 @@ _LONGEST_NAP = 3600.0
 @click.argument("run_id", metavar="RUN|BUNDLE")
 @shared_flags.AS_JSON
 def replay_command(run_id: str, as_json: bool) -> int:
-    """Do RUN, or the run of a bundle, again from its journal, without network and keys, and print its report.
+    """Repeat RUN, or a bundle's run, offline from its journal; print its report.
+
+    No keys are needed.
 
     Every call is answered from the journal. The command ends with code 1 at the first call that the run did not make.
     """
@@ -44,7 +46,7 @@ def replay_command(run_id: str, as_json: bool) -> int:
     "-o", "--out", type=shared_flags.PATH, metavar="FILE", help="The file to write (default: RUN.bundle.zip)."
 )
 def bundle_command(run_id: str, out: str | None) -> int:
-    """Write RUN into one file: question, settings, journal, snapshots with their hashes, result.
+    """Write RUN to one file: question, settings, journal, hashed snapshots, result.
 
     It holds the whole texts of what was read. On any machine, without keys: deep-research replay FILE
     """
@@ -58,7 +60,7 @@ def bundle_command(run_id: str, out: str | None) -> int:
 @click.command("import")
 @click.argument("file", type=shared_flags.PATH, metavar="FILE")
 def import_command(file: str) -> int:
-    """Take the run of a bundle in: it is listed, shown, asked about and replayed like one's own."""
+    """Import the run of a bundle, to list, show, question and replay like one's own."""
     run = api.read_bundle(
         Path(file),
         on_left_out=lambda told: echo_wrapped(
@@ -73,7 +75,7 @@ def import_command(file: str) -> int:
 @shared_flags.RUN
 @shared_flags.AS_JSON
 def refresh_command(run_id: str, as_json: bool) -> int:
-    """Research the plan of RUN again from today's sources, and report what is new, what changed and what is gone."""
+    """Research RUN's plan in today's sources; report new, changed and lost content."""
     from deep_research.cli.report_printer import print_markdown  # noqa: PLC0415
 
     run = asyncio.run(api.open_run(run_id).refresh())
@@ -90,7 +92,7 @@ def refresh_command(run_id: str, as_json: bool) -> int:
 @click.option("--once", is_flag=True, help="Refresh if it is due, and end: for cron and timers.")
 @click.option("--now", "at_once", is_flag=True, help="Do not wait for the first refresh to be due.")
 def watch_command(run_id: str, every: str, once: bool, at_once: bool) -> int:
-    """Refresh the report of RUN again and again, and tell what is new, what changed and what is gone.
+    """Refresh the report of RUN repeatedly; show new, changed and removed content.
 
     The newest refresh of RUN is refreshed; one that was interrupted or failed is carried on until the next one is due.
     With --once the exit code is 1 when the refresh failed.
@@ -118,7 +120,7 @@ def watch_command(run_id: str, every: str, once: bool, at_once: bool) -> int:
 
 
 def _seconds_until_due(run: "Run", every: timedelta) -> float:
-    """Return how long it is until the next refresh; nothing for a refresh that was begun and not finished."""
+    """Return the seconds until the next refresh; 0 for an unfinished refresh."""
     is_begun = run.record.origin == "refresh" and not run.has_report
     return 0.0 if is_begun else _seconds_left(run, every)
 

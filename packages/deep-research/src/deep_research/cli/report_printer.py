@@ -18,13 +18,19 @@ _SECTION = re.compile(r"(?m)^## (.+)$")
 
 
 def print_report(report: Report, *, plain: bool = False, short: bool = False, paged: bool = False) -> None:
-    """Print the report, or in `short` what stands before its sections: rendered on a terminal, as Markdown elsewhere."""
+    """Print the report, or its short form: rendered on a terminal, else as Markdown.
+
+    `short` is the text before the sections.
+    """
     text = short_text(report) if short else report.report
     print_markdown(text, report.references, plain=plain, paged=paged and not short)
 
 
 def short_text(report: Report) -> str:
-    """Return the answer of a report: what stands before its first section; of found places all of them."""
+    """Return a report's answer: the text before its first section, or all places.
+
+    All places are given for a report of the finder.
+    """
     if not report.reasoner.is_language_model:
         return f"# {report.title}\n\n{_answer_text(report)}\n"
     return report.report[: found.start() if (found := _SECTION.search(report.report)) else None].rstrip() + "\n"
@@ -33,7 +39,10 @@ def short_text(report: Report) -> str:
 def print_markdown(
     text: str, references: Sequence[Reference] = (), *, plain: bool = False, paged: bool = False
 ) -> None:
-    """Print Markdown: rendered on a terminal, unescaped elsewhere, `plain` as it is; `paged` shows a long one in the pager."""
+    """Print Markdown: rendered on a terminal, else unescaped; unchanged if `plain`.
+
+    With `paged` a long text is shown in the pager.
+    """
     text = with_tables(safe_text(text), references, is_rendered=plain or sys.stdout.isatty())
     if plain or not sys.stdout.isatty():
         click.echo(text)
@@ -53,7 +62,7 @@ def print_markdown(
 
 
 def print_answer(made: FollowUp) -> None:
-    """Print the answer to a follow-up: in short on a terminal, as its Markdown elsewhere."""
+    """Print the answer to a follow-up: short on a terminal, as Markdown elsewhere."""
     report = made.report
     if report is None:
         return
@@ -68,7 +77,7 @@ def print_answer(made: FollowUp) -> None:
 
 
 def _answer_text(report: Report) -> str:
-    """Return a report without its title, and without what stands behind its text: references, gaps, how it was checked."""
+    """Return a report's text without title, references, gaps and verification notes."""
     behind = {phrase(name, report.language) for name in ("references", "gaps", "checked")}
     text = report.report.partition("\n")[2] if report.report.startswith("# ") else report.report
     ends = [found.start() for found in _SECTION.finditer(text) if found[1].strip() in behind]

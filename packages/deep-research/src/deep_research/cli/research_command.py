@@ -1,4 +1,4 @@
-"""`deep-research "question"`, `ask` and `resume`: start a run, or continue one, and show it while it happens."""
+"""`deep-research "question"`, `ask` and `resume`: start or continue a run, live."""
 
 import sys
 from typing import Any
@@ -43,7 +43,9 @@ from deep_research.cli.main import EXIT_CODES
 @shared_flags.report_flags
 @click.option("--deep-research", "_deep", is_flag=True, hidden=True)
 def research_command(words: tuple[str, ...], query: str | None, **flags: Any) -> int:
-    """Research QUESTION in your documents (--docs), on the web (--source, --strategy) or in the bundled library.
+    """Research QUESTION in documents (--docs), on the web or in the bundled library.
+
+    The web is searched with --source or --strategy.
 
     Without QUESTION, standard input is read; at a terminal a conversation begins: questions, answers, and further
     questions about the report.
@@ -118,7 +120,7 @@ def ask_command(words: tuple[str, ...], **flags: Any) -> int:
 @click.option("--answer", help="Answer to the question the run waits for.")
 @shared_flags.report_flags
 def resume_command(run_id: str, **flags: Any) -> int:
-    """Continue RUN where it stopped; finished work is not repeated. A finished run is shown.
+    """Continue RUN from where it stopped, repeating nothing; show a finished run.
 
     Of a verification the exit codes are those of `verify`.
     """

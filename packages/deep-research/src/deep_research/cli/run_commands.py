@@ -1,4 +1,4 @@
-"""`deep-research list`, `show`, `export`, `delete` and `steer`: earlier runs, and instructions to a running one."""
+"""`deep-research list`, `show`, `export`, `delete`, `steer`: use and guide runs."""
 
 import json
 import sys
@@ -40,14 +40,14 @@ def list_command(limit: int | None, status: str | None, as_json: bool) -> None:
 
 
 def as_it_is(record: _R) -> _R:
-    """Return the record of a run; one whose process ended without a word (kill -9, a power cut) has stopped."""
+    """Return a run's record, as stopped if its process died (kill -9, a power cut)."""
     if record.status != "running" or api.open_run(record.run_id).is_running:
         return record
     return record.model_copy(update={"status": "stopped", "error": "Its process ended without a report."})
 
 
 def list_lines(record: "RunHead") -> Iterator[str]:
-    """Give the lines of a run in a list: id, status, time, question; then what it waits for or why it failed."""
+    """Yield a run's list lines: id, status, time, question; then its wait or failure."""
     yield f"{record.run_id}  {record.status:<9}{record.created[:16].replace('T', ' ')}  {shorten(record.question, _QUESTION_CHARS)}"
     if record.status == "waiting":
         yield f"    asks you: {shorten(record.waiting_for, _QUESTION_CHARS)}"
@@ -67,7 +67,9 @@ def list_lines(record: "RunHead") -> Iterator[str]:
 def show_command(
     run_id: str, as_json: bool, passage: str | None, short: bool, no_pager: bool, number: int | None
 ) -> int:
-    """Show the report of RUN (its id, or an unambiguous part of it), one of its passages, or an answer about it.
+    """Show the report of RUN (its id, or an unambiguous part), a passage or answer.
+
+    The answer is one to a question about the report.
 
     For a run without a report, its state is shown: what it waits for, or why it ended.
     """
@@ -99,7 +101,7 @@ def show_command(
 
 
 def _say_state(record: "RunRecord") -> int:
-    """Say, on standard error, how far a run without a report is; returns the exit code that fits."""
+    """Print the progress of a run without a report on stderr; return the exit code."""
     lines = [f"The run {record.run_id} has no report yet: {record.status}.", f"Question: {record.question}"]
     again = f"Go on with: deep-research resume {record.run_id}"
     if record.status == "waiting":
@@ -114,7 +116,7 @@ def _say_state(record: "RunRecord") -> int:
 
 
 def passage_text(run: "Run", wanted: str) -> str:
-    """Return one passage of a run with where it was read. Raises RunNotFound for an unknown id."""
+    """Return a run's passage with its place. Raises RunNotFound for an unknown id."""
     read = run.read_passage(wanted)
     found, source = read.passage, read.facts.source
     place = f", page {found.page}" if found.page else ""
@@ -128,7 +130,7 @@ def passage_text(run: "Run", wanted: str) -> str:
 @click.option("--all", "everything", is_flag=True, help="Delete all runs, and all that was kept for them.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 def delete_command(run_ids: tuple[str, ...], older_than: str, everything: bool, yes: bool) -> int:
-    """Delete RUN (its id, or an unambiguous part of it) with everything that no other run needs.
+    """Delete RUN (its id, or an unambiguous part) and all its unshared data.
 
     That is its folder, the index of documents that no other run names, and the pages of the web that no other run has
     read. A run that is being carried out is left. Settings and templates are never deleted.
@@ -218,7 +220,7 @@ def steer_command(run_id: str, remark: str | None, drop: str | None, add: str | 
     "--fonts", type=shared_flags.PATH, metavar="FOLDER", help="A folder with fonts for PDF, beside those of the system."
 )
 def export_command(run_id: str, to: str, out: str | None, number: int | None, fonts: str | None) -> int:
-    """Write the report of RUN (its id, or an unambiguous part of it) in another format.
+    """Write the report of RUN (its id, or an unambiguous part) in another format.
 
     \b
     deep-research export RUN --to html

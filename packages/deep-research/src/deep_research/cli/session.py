@@ -1,4 +1,4 @@
-"""A run at the terminal: start or resume it, show its progress, ask what it asks, hand over the report."""
+"""A run at the terminal: start or resume, show progress, ask, print the report."""
 
 import asyncio
 import logging
@@ -44,7 +44,7 @@ class Session:
             logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
 
     def start(self, question: str) -> int:
-        """Begin a new run. Returns the exit code; raises ConfigError or StoreError for the front door to show."""
+        """Begin a new run; return the exit code. Raises ConfigError or StoreError."""
         if self._flags.get("estimate"):
             print_estimate(settings_of(self._flags))
             return EXIT_OK
@@ -66,7 +66,10 @@ class Session:
         return run
 
     def _output_file(self, run: Run) -> tuple[Path | None, str]:
-        """Return the file that --out names, now or where the run was begun, and its format ("" for Markdown)."""
+        """Return the file of --out, also from the run's start, and its format.
+
+        The format is "" for Markdown.
+        """
         record = run.record
         if self._flags.get("out"):
             return self._out, ""
@@ -77,7 +80,7 @@ class Session:
             return None, ""
 
     def carry_out(self, run: Run) -> Report:
-        """Do the run, or what is left of it, asking the user what it asks. Raises Exit and ResearchError."""
+        """Do the rest of a run, asking the user if needed. Raises Exit, ResearchError."""
         view = self._view()
         answers = [self._flags["answer"]] if self._flags.get("answer") is not None else []
         can_answer = bool(answers) or self._can_ask()
@@ -97,7 +100,10 @@ class Session:
                 answers.append(self._answer_to(run, asked))
 
     def follow_up(self, run: Run, question: str) -> FollowUp:
-        """Ask about a finished run; "" resumes the question that was interrupted. Raises Exit, ResearchError."""
+        """Ask about a finished run, or resume with "". Raises Exit, ResearchError.
+
+        "" resumes the interrupted question.
+        """
         view = self._view(passing=True)
         changes = {"model_provider": self._flags.get("provider"), "model_name": self._flags.get("model")}
         given = {name: value for name, value in changes.items() if value is not None}
@@ -112,7 +118,7 @@ class Session:
         return make_view(quiet=quiet, verbose=self._is_set("verbose"), passing=passing)
 
     def _keyboard(self, run: Run, view: View) -> AbstractContextManager[None]:
-        """Return what reads the keyboard while a run goes on; nothing is read without a terminal."""
+        """Return the keyboard reader for a running run, idle without a terminal."""
         if not self._can_ask():
             return nullcontext()
         view.show_input("")
@@ -136,7 +142,7 @@ class Session:
         return wants and sys.stdin.isatty() and sys.stderr.isatty()
 
     def _answer_to(self, run: Run, asked: Asked) -> str:
-        """Return what the user answers. Raises Exit when the user cannot be asked, or does not answer."""
+        """Return the user's answer. Raises Exit if the user cannot be asked or is silent."""
         if asked.held or not self._can_ask():
             say_asked(asked)
             echo_wrapped(f'Answer with: deep-research resume {run.id} --answer "…"', err=True)
@@ -174,7 +180,7 @@ class Session:
         )
 
     def _put_out(self, made: Report | FollowUp, path: Path | None, show: Callable[[bool], None]) -> int:
-        """Write Markdown to a file, and print it as the flags want it: `show` is told whether plainly."""
+        """Save Markdown to a file and print it per flags; `show` is told if plainly."""
         if path is not None:
             api.save_text(path, str(made))
         plain = self._flags.get("out") == "-"
@@ -190,7 +196,10 @@ class Session:
 
 
 def code_of_verification(run: Run, report: Report) -> int:
-    """Return the exit code of `verify`, and of `resume` for its runs, by what was found; say why nothing was checked."""
+    """Return the exit code of a verification; print why nothing was checked.
+
+    It is used by `verify`, and by `resume` for its runs.
+    """
     counts = api.verdict_counts(report)
     if not counts.cited:
         why = "no statement cites a web address. For reports on files give --docs FOLDER."
@@ -203,7 +212,10 @@ def code_of_verification(run: Run, report: Report) -> int:
 
 
 def print_estimate(settings: Settings, reports: Sequence[str] = (), *, revises: bool = False) -> None:
-    """Print what a run, or the verification of `reports`, would cost. Raises ConfigError for an unusable provider."""
+    """Print the estimated cost of a run or of verifying `reports`.
+
+    Raises ConfigError for an unusable provider.
+    """
     work = "verification" if reports else "run"
     made = api.estimate_verification(settings, reports, revises=revises) if reports else api.estimate_cost(settings)
     if made is None:
@@ -225,13 +237,13 @@ def _stopped(run: Run, code: int = EXIT_STOPPED) -> Exit:
 
 
 def _pass_over_known(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Let pass that a task failed for a reason that ends the run: work beside the one whose error is shown."""
+    """Ignore task failures that end the run anyway; another error is already shown."""
     if not isinstance(context.get("exception"), ResearchError):
         loop.default_exception_handler(context)
 
 
 def _interruptible(work: Coroutine[Any, Any, _R], keyboard: AbstractContextManager[None]) -> _R:
-    """Run `work`; the first Ctrl-C (or a polite kill) cancels it so that it can save its state."""
+    """Run `work`; the first Ctrl-C or SIGTERM cancels it, so that it saves its state."""
 
     async def main() -> _R:
         task = asyncio.ensure_future(work)

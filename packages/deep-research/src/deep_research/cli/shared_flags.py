@@ -9,7 +9,10 @@ from deep_research.cli.lazy_modules import api
 
 
 class GivenPath(click.ParamType):
-    """The name of a file or folder; an empty one, of a variable that is not set, would mean the current folder."""
+    """A non-empty name of a file or folder; "" would mean the current folder.
+
+    An unset variable gives an empty name.
+    """
 
     name = "path"
 
@@ -58,7 +61,7 @@ VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Show every event."
 
 
 def report_flags(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a command with the flags that tell how a report and the way to it are shown."""
+    """Return a command with the flags for displaying a report and its progress."""
     for flag in (VERBOSE, QUIET, AS_JSON, NO_PAGER, SHORT, OUT):
         command = flag(command)
     return command

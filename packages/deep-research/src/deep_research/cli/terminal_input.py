@@ -1,5 +1,6 @@
-"""What the user types at the terminal: lines with editing, answers to what a run asks, and lines typed while
-a run goes on, which are read without disturbing the progress table and passed to the run.
+"""User input at the terminal: edited lines, answers, and lines to a running run.
+
+Lines typed during a run are read without disturbing the progress table.
 """
 
 import asyncio
@@ -35,7 +36,7 @@ _KINDS = {"/drop": "drop", "/add": "add", "/finish": "finish", "/remark": "remar
 
 
 def read_line(prompt: str) -> str:
-    """Return the next line as text, its ends trimmed; asks again for one that is not text.
+    """Return the next line as trimmed text, asking again if it is not text.
 
     Raises EOFError at Ctrl-D (or the end of the input), KeyboardInterrupt at Ctrl-C.
     """
@@ -63,7 +64,7 @@ def _raw_line(prompt: str) -> str:
 
 
 def ask_user(asked: Asked) -> str:
-    """Return what the user answers. Raises EOFError at Ctrl-D and KeyboardInterrupt at Ctrl-C."""
+    """Return the user's answer. Raises EOFError (Ctrl-D), KeyboardInterrupt (Ctrl-C)."""
     say_asked(asked)
     answer = None
     while answer is None:
@@ -91,7 +92,7 @@ def _how(asked: Asked) -> str:
 
 
 def _answer(asked: Asked, line: str) -> str | None:
-    """Return what a line answers; None when it only asked for help or the editor brought nothing."""
+    """Return the answer in a line; None for a request for help or a failed edit."""
     if line == "/edit" and asked.brief is not None:
         return _edited(asked.brief)
     if line.startswith("/"):
@@ -105,7 +106,7 @@ def _answer(asked: Asked, line: str) -> str | None:
 
 
 def _edited(brief: Brief) -> str | None:
-    """Return a plan as the user left it in `$VISUAL` or `$EDITOR`; None where nothing was changed, which is said."""
+    """Return the plan edited in `$VISUAL` or `$EDITOR`; None if unchanged (printed)."""
     if not (editor := editor_command()):
         echo_wrapped("No editor is named. Set EDITOR (or VISUAL), for example: export EDITOR=nano", err=True)
         return None
@@ -131,7 +132,7 @@ class TypedLine:
         self._escape = ""
 
     def feed(self, data: bytes) -> Iterator[str]:
-        """Take keys in and give each finished line; arrow keys and the like are passed over."""
+        """Process keys and yield each finished line; arrow and similar keys are ignored."""
         for key in self._decoder.decode(data):
             if self._escape or key == "\x1b":
                 self._escape += key
@@ -155,7 +156,7 @@ class TypedLine:
 
 @contextmanager
 def listening(*, on_line: Callable[[str], object], on_change: Callable[[str], object] | None = None) -> Iterator[None]:
-    """Read the keyboard inside the block, which an event loop runs: `on_line` gets each line.
+    """Read the keyboard inside the block in an event loop; `on_line` gets each line.
 
     With `on_change`, which gets the line as it grows, the terminal echoes nothing. Where there is no terminal, or it
     belongs to another job, nothing is read.
@@ -186,7 +187,7 @@ def listening(*, on_line: Callable[[str], object], on_change: Callable[[str], ob
 
 
 def _is_ours(file: int) -> bool:
-    """Whether the terminal takes our words: another job of the shell would be stopped for reading it."""
+    """Tell whether our job owns the terminal; reading would stop a background job."""
     try:
         return os.tcgetpgrp(file) == os.getpgrp()
     except OSError:  # no terminal of a session: there are no jobs
@@ -195,7 +196,10 @@ def _is_ours(file: int) -> bool:
 
 @contextmanager
 def _unechoed(loop: asyncio.AbstractEventLoop, file: int) -> Iterator[None]:
-    """Neither echo nor line editing inside the block, again after Ctrl-Z and `fg`; signals as always."""
+    """Turn off echo and line editing in the block, again after Ctrl-Z and `fg`.
+
+    Signals work as always.
+    """
     import termios  # noqa: PLC0415 - not on every platform
 
     before: list[Any] = termios.tcgetattr(file)
@@ -216,7 +220,7 @@ def _unechoed(loop: asyncio.AbstractEventLoop, file: int) -> Iterator[None]:
 
 
 def pass_on(run: Run, line: str) -> str:
-    """Give a typed line to the run, and return the message for the user: that it was noted, or why it cannot be."""
+    """Pass a typed line to the run; return the reply: noted, or why it cannot be."""
     name, _, words = line.partition(" ")
     kind = _KINDS.get(name.lower()) if line.startswith("/") else "remark"
     if kind is None:

@@ -1,4 +1,4 @@
-"""`deep-research verify`: reports that somebody else wrote, held against the pages that they cite."""
+"""`deep-research verify`: check other authors' reports against their cited pages."""
 
 import sys
 from collections.abc import Callable
@@ -49,7 +49,7 @@ _MOST_SHOWN = 40
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @shared_flags.VERBOSE
 def verify_command(reports: tuple[str, ...], run_id: str | None, question: str, fix: bool, **flags: Any) -> int:
-    """Verify a report: do the pages it cites say what it says? Two reports are compared as well.
+    """Verify a report against the pages it cites; two reports are compared as well.
 
     Its citations are found in the styles people meet (links, [1] with a list, footnotes), the pages are fetched and
     kept, and each statement is held against them: by a model with --provider or a key, else by code, which knows
@@ -107,7 +107,7 @@ def _given(reports: tuple[str, ...], run_id: str | None, settings: "Settings") -
 
 
 def _show(run: "Run", report: "Report", echo: Callable[[str], None]) -> None:
-    """Print the counts, and each problem with its quotation, its place and what a source has instead."""
+    """Print the counts, and each problem with quotation, place and source wording."""
     from deep_research.i18n.catalog import phrase  # noqa: PLC0415 - help stays fast
 
     counts = api.verdict_counts(report)

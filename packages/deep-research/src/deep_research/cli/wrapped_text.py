@@ -14,7 +14,7 @@ _NARROWEST = 20
 
 
 def echo_wrapped(text: str | Iterable[str], *, err: bool = False) -> None:
-    """Print a text, or its lines, without terminal codes; what is longer than a terminal's row goes on below.
+    """Print text or lines without terminal codes, wrapped to the terminal's width.
 
     There it begins as far in as the line did.
     """
@@ -53,7 +53,10 @@ _LIST_COLUMNS = 72
 
 
 class HelpFormatter(click.HelpFormatter):
-    """Help that fits a terminal of any width; click's own takes at least 50 columns, and breaks no example."""
+    """A help formatter for terminals of any width, which wraps examples as well.
+
+    click's own takes at least 50 columns, and breaks no example.
+    """
 
     def __init__(self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None) -> None:
         columns = shutil.get_terminal_size().columns
@@ -61,7 +64,7 @@ class HelpFormatter(click.HelpFormatter):
         super().__init__(indent_increment, narrow, max_width)
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
-        """Write what is explained with its explanation, which has rows of its own on a narrow terminal."""
+        """Write terms with explanations, on separate rows if the terminal is narrow."""
         super().write_dl(rows, col_max if self.width >= _LIST_COLUMNS - 2 else 4, col_spacing)
 
     def getvalue(self) -> str:

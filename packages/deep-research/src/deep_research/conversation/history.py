@@ -12,7 +12,7 @@ _OTHERS = frozenset({"system", "developer", "tool", "function"})
 
 
 def read_history(history: Sequence[Any]) -> list[Message]:
-    """Return a conversation as messages, oldest first; what system and tools said is left out.
+    """Return a conversation as messages, oldest first, without system and tools.
 
     Taken are our messages, LangChain's, mappings with `role` and `content` (or `text`), pairs of role and text, and
     texts of the user. Raises ConfigError for anything else.
@@ -22,7 +22,7 @@ def read_history(history: Sequence[Any]) -> list[Message]:
 
 
 def _read(turn: Any) -> Message | None:
-    """Return a message in one of its forms as ours; None where it takes no part in the conversation."""
+    """Return a message of any form as ours; None if it is not part of the talk."""
     match turn:
         case Message():
             return turn

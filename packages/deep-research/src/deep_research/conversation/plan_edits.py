@@ -1,4 +1,4 @@
-"""What a user answers to a plan that was shown: yes, no, an edited outline, or changes in a few plain forms.
+"""Answers to a shown plan: yes, no, an edited outline, or changes in plain forms.
 
 The forms are `word numbers`, `word: text` and `word number: text` ("drop 2", "add: Costs", 改名 2：速度), one on a line or
 between semicolons; the words stand in the lexica (`plan`). Whatever else is said, the reasoner reads. Numbers are
@@ -44,7 +44,7 @@ def _forms() -> dict[PlanChange, re.Pattern[str]]:
 
 
 def read_edit(line: str) -> PlanEdit | None:
-    """Return the change that a line asks for in one of the forms; None where it has none of them."""
+    """Return the change that a line requests in a known form; None in no such form."""
     for change, form in _forms().items():
         if not (match := form.fullmatch(line.strip())):
             continue
@@ -76,7 +76,10 @@ class PlanAnswer(NamedTuple):
 
 
 def read_plan_answer(answer: str, brief: Brief) -> PlanAnswer:
-    """Return what `answer` means for the plan `brief`; changes that cannot be made are told, the others are made."""
+    """Return the meaning of `answer` for the plan `brief`, and impossible changes.
+
+    The other changes are made.
+    """
     answer = fold_blanks(answer)
     if is_outline(answer):
         return _from_outline(answer, brief)
@@ -128,7 +131,7 @@ class _Draft:
         self.rows: list[tuple[int, Section]] = list(enumerate(brief.sections, 1))
 
     def make(self, edit: PlanEdit) -> None:
-        """Make a change. Raises ValueError (what to tell the user) for one that cannot be made."""
+        """Make a change. Raises ValueError, with a message for the user, if impossible."""
         match edit.change:
             case "drop":
                 self._drop(edit.sections)
@@ -184,7 +187,7 @@ class _Draft:
         raise self._problem("plan_section_gone" if gone else "plan_no_section", number=number, count=shown)
 
     def _put(self, place: int, section: Section) -> None:
-        """Replace the section at a place, or add one at the end; no two may have one title."""
+        """Replace the section at `place`, or append one; titles must be unique."""
         if not section.title:
             raise self._problem("plan_empty_title")
         if section.title.casefold() in {s.title.casefold() for at, (_, s) in enumerate(self.rows) if at != place}:

@@ -1,4 +1,4 @@
-"""A plan as text: the outline that a user edits, and how it is shown with a question.
+"""A plan as text: an editable outline, and the form shown with a question.
 
 The outline is Markdown: `# title`, text below it: the objective; `## section`, text below it: its description;
 `- point`: what to search for.
@@ -16,7 +16,7 @@ _MARK = re.compile(r"\\*+(?:#|[-*•+]\s|<!--|\d{1,2}(?:[.)]\s|、))")
 
 
 def format_outline(brief: Brief) -> str:
-    """Return a plan as an outline; `parse_outline` reads it back, whatever its texts look like."""
+    """Return a plan as an outline, which `parse_outline` reads back in any case."""
     blocks = [f"# {_line(brief.title)}", _line(brief.objective)]
     for section in brief.sections:
         points = "\n".join(f"- {_line(query)}" for query in section.queries)
@@ -25,7 +25,7 @@ def format_outline(brief: Brief) -> str:
 
 
 def _line(text: str) -> str:
-    """Return a text on one line; a backslash before what an outline takes for a mark lets it stand for itself."""
+    """Return a text on one line, outline marks escaped by a backslash."""
     line = " ".join(text.split())
     return f"\\{line}" if _MARK.match(line) else line
 
@@ -36,7 +36,7 @@ def _said(line: str) -> str:
 
 
 def format_numbered(brief: Brief) -> str:
-    """Return a plan as it is shown with a question: title, objective, sections by number, points below."""
+    """Return a plan for display: title, objective, numbered sections with points."""
     lines = [brief.title, brief.objective, ""]
     for number, section in enumerate(brief.sections, 1):
         lines.append(f"{number}. {section.title}" + (f" — {section.description}" if section.description else ""))
@@ -45,21 +45,24 @@ def format_numbered(brief: Brief) -> str:
 
 
 def format_question(asked: Asked) -> str:
-    """Return what a user is asked as one text, for those who show nothing else: the plan or the options with it."""
+    """Return a question to the user as one text, with its plan or options.
+
+    It is for clients that show nothing else.
+    """
     if asked.brief is not None:
         return f"{format_numbered(asked.brief)}\n\n{asked.question}"
     return "\n".join([asked.question, *(f"{n}. {option}" for n, option in enumerate(asked.options, 1))])
 
 
 def is_outline(text: str) -> bool:
-    """Return whether a text is an outline: it begins with a heading, or has that of a section."""
+    """Return whether a text is an outline: it starts with or has a section heading."""
     lines = [line for line in _COMMENT.sub("", fold_blanks(text)).splitlines() if line.strip()]
     depths = [len(found[1]) if (found := _HEADING.match(line)) else 0 for line in lines]
     return any(depth > 1 for depth in depths) or depths[:1] == [1]
 
 
 def parse_outline(text: str, brief: Brief) -> Brief:
-    """Return `brief` as an edited outline says; what a section keeps its title for keeps its subject.
+    """Return `brief` changed by an edited outline; kept section titles keep subjects.
 
     Comments (`<!-- … -->`) are passed over. A missing title or objective stays as it was.
     """
@@ -94,7 +97,7 @@ def _parts(text: str) -> list[tuple[int, str, list[str]]]:
 
 
 def section_of(title: str, description: str, points: list[str], before: Section | None = None) -> Section:
-    """Return a section of a plan as the user wrote it; `before` is the one it replaces."""
+    """Return a plan section as the user wrote it; `before` is the one it replaces."""
     section = before or Section(title=clip(title, MAX_TITLE))
     queries = tuple(dict.fromkeys(clip(point, MAX_TITLE) for point in points if point.strip()))[:MAX_QUERIES]
     return section.model_copy(
@@ -107,7 +110,7 @@ def section_of(title: str, description: str, points: list[str], before: Section 
 
 
 def fold_blanks(text: str) -> str:
-    """Return a text with every run of blanks as one, so that no pattern reads a long one again and again."""
+    """Return a text with each run of blanks as one, to bound the cost of patterns."""
     return "\n".join(" ".join(line.split()) for line in text.splitlines())
 
 

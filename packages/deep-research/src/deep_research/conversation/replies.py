@@ -1,4 +1,4 @@
-"""Tell what a user's short answer to a question of ours means (the words stand in the lexica, `reply`)."""
+"""Meaning of a user's short answers, by the words of the lexica (`reply`)."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +21,10 @@ def _pattern(*names: str) -> re.Pattern[str]:
 
 
 def _all_clauses(answer: str, *meanings: str) -> bool:
-    """Return whether every clause of an answer is of one of these meanings or a politeness, and at least one is of the meaning."""
+    """Return whether each clause has one of the meanings or is polite.
+
+    At least one clause must have a meaning.
+    """
     clauses = [
         _pattern("edge").sub("", part.strip(" \t\r\u3000\"'“”‘’()（）").casefold())
         for part in _CLAUSES.split(answer.replace("’", "'"))
@@ -35,7 +38,7 @@ def _all_clauses(answer: str, *meanings: str) -> bool:
 
 
 def wants_to_skip(answer: str) -> bool:
-    """Return whether an answer to a clarification means "start now" or "I will not say" (also when it is empty).
+    """Return whether an answer skips a clarification: "start now", no comment, or "".
 
     The whole answer must mean it: "skip connections" and "just start with KRAS" are answers.
     """
@@ -43,17 +46,19 @@ def wants_to_skip(answer: str) -> bool:
 
 
 def says_nothing(answer: str) -> bool:
-    """Return whether an answer to a question that is no yes or no ("Which aspect?") tells nothing beyond one."""
+    """Return whether an answer to an open question says no more than yes or no."""
     return not answer.strip() or _all_clauses(answer, "skip", "yes", "decline")
 
 
 def tells_to_start(message: str) -> bool:
-    """Return whether a whole message says not to ask but to start, in words that name nothing."""
+    """Return whether a whole message says to start without asking, and names nothing."""
     return _is_telling(message.strip()) and _all_clauses(message, "skip")
 
 
 def split_start(message: str) -> tuple[str, bool]:
-    """Return an opening message without the clauses that say not to ask but to start, and whether there are any.
+    """Return a message without its clauses to start unasked, and whether it had any.
+
+    Such a clause says not to ask but to start.
 
     Words that are also names ("Go", "研究") say nothing alone.
     """
@@ -72,7 +77,7 @@ def _is_telling(clause: str) -> bool:
 
 
 def confirms(answer: str) -> bool:
-    """Return whether an answer to a shown plan means yes (also when it is empty, and when it says "start")."""
+    """Return whether an answer to a shown plan means yes (as "" and "start" do)."""
     return wants_to_skip(answer) or _all_clauses(answer, "yes", "skip")
 
 
@@ -82,7 +87,7 @@ def rejects(answer: str) -> bool:
 
 
 def read_remark(line: str) -> Remark | None:
-    """Return what a line means that asks nothing of the documents: thanks, a farewell, a call for help.
+    """Return the meaning of a line without a topic: thanks, farewell, or a help call.
 
     All of it must be such a remark, a politeness beside it; None for a question or a topic.
     """
@@ -109,7 +114,10 @@ def _between() -> re.Pattern[str]:
 
 
 def pick_options(answer: str, options: Sequence[str]) -> str:
-    """Return the options that an answer names by number or letter ("2", "B)", "1, 3", "第2个", "2번"), else the answer."""
+    """Return the options named by number or letter ("2", "B)"), else the answer.
+
+    Several may be named: "1, 3". Also "第2个" and "2번".
+    """
     said = answer.strip()
     whole = _numbers().fullmatch(said) or _LETTERS.fullmatch(said)
     parts = [said] if whole else [part for part in _between().split(said) if part]

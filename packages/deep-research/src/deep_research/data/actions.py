@@ -1,4 +1,4 @@
-"""What a researcher does next and what comes back: the typed wire between reasoner and sources."""
+"""A researcher's next actions and their results: typed data to and from sources."""
 
 import json
 from collections.abc import Hashable, Iterable
@@ -37,7 +37,10 @@ class Action(Noun):
 
     @property
     def counts(self) -> bool:
-        """Return whether it is one of the calls that a researcher may make: not its ending, nor what is searched for it."""
+        """Return whether the action counts as one of the researcher's limited calls.
+
+        Its ending, and what is searched for it, do not.
+        """
         return self.name != "research_complete" and self.id != OF_FOCUS
 
     @property
@@ -65,7 +68,7 @@ class Action(Noun):
 
 
 class Observation(Noun):
-    """What an action brought: ids of passages, best first, or in the order of the text that was opened.
+    """The result of an action: passage ids, best first or in the opened text's order.
 
     `found` counts the sources that answered, `new` those that the run had not seen before. `failed` names what could
     not be reached, and `failure` says why the first of it could not; the gaps are in the run's log. `text` is what
@@ -84,7 +87,7 @@ class Observation(Noun):
 
 
 class SearchRecord(BaseModel, frozen=True, extra="ignore"):
-    """What the journal keeps of a search: what it found, what failed, and the tokens that a search by a model cost."""
+    """A search in the journal: findings, failures, and tokens of a model's search."""
 
     passages: tuple[str, ...] = ()
     found: int = 0
@@ -94,8 +97,10 @@ class SearchRecord(BaseModel, frozen=True, extra="ignore"):
 
 
 class Turn(Noun):
-    """One turn of a conversation with a model: actions with their observations in the same order, what the user or a
-    review remarked, or what the model said (`said`: its notes)."""
+    """A conversation turn: actions with observations in order, remarks, or words.
+
+    Remarks come from the user or a review; `said` are the model's words, its notes.
+    """
 
     actions: tuple[Action, ...] = ()
     observations: tuple[Observation, ...] = ()
@@ -104,7 +109,7 @@ class Turn(Noun):
 
 
 class CallsLeft(NamedTuple):
-    """How many calls, and free ones, are left; `answered` are the calls of the whole conversation that were answered."""
+    """The calls and free calls left; `answered` are those of the whole conversation."""
 
     calls: int
     free: int
@@ -112,7 +117,7 @@ class CallsLeft(NamedTuple):
 
 
 def calls_left(turns: Iterable[Turn], most: int) -> CallsLeft:
-    """Return what is left of `most` calls since the last notes, and of as many free ones.
+    """Return the calls left of `most` since the last notes, and as many free ones.
 
     A call is free that brings nothing new: it repeats one that was answered, or opens what was read. Copies in one turn
     are one call. Free ones beyond `most` count as the others, so that what repeats itself comes to an end.
@@ -138,7 +143,7 @@ def since_notes(turns: Iterable[Turn]) -> list[Turn]:
 
 
 class Span(Noun):
-    """A stretch of a document's text: `text[start:end]`, with the score of the search that found it."""
+    """A span `text[start:end]` of a document, with the score of its search."""
 
     start: int
     end: int
@@ -170,7 +175,7 @@ class Found(Noun):
 
 
 class SearchResult(Noun):
-    """What one search at one source brought: results, best first, what failed, and the tokens it cost, if any."""
+    """One search at one source: results, best first, failures, and tokens if any."""
 
     found: tuple[Found, ...] = ()
     gaps: tuple[Gap, ...] = ()

@@ -1,4 +1,4 @@
-"""The question, everything decided about it on the way to a report, and what the user says to a run while it goes on."""
+"""The question, all decisions up to the report, and the user's words to a run."""
 
 from typing import Literal
 
@@ -27,7 +27,7 @@ class Message(Noun):
 
 
 class Question(Noun):
-    """What the user asked. `language` is an ISO 639-1 code; `history` is oldest first."""
+    """The user's question; `language` is ISO 639-1, `history` is oldest first."""
 
     text: str
     language: str
@@ -35,7 +35,7 @@ class Question(Noun):
 
 
 class Clarification(Noun):
-    """One thing to ask the user, with options to choose from (free text is always allowed)."""
+    """One question to the user, with options (free text is always allowed)."""
 
     question: str
     options: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class Term(Noun):
 
 
 class Template(Noun):
-    """A focus template in one language: what usually matters about such a topic, and what to ask (contract row A10)."""
+    """A focus template in one language: a topic's usual points and questions (A10)."""
 
     name: str
     focus: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ class QueryAnalysis(Noun):
 
 
 class Decision(Noun):
-    """What intake thinks of a question; the thresholds that turn it into an action are code.
+    """Intake's judgement of a question; code applies thresholds to choose an action.
 
     `terms` are the unknown terms as they were looked up. `analysis` is there where the same judgement says what kind of question it is.
     """
@@ -129,7 +129,7 @@ _WHOLE = 4
 
 
 class Section(Noun):
-    """One independent part of the plan. `content` are its researcher's notes: Markdown that cites passage ids.
+    """One independent part of the plan; `content` is Markdown notes with passage ids.
 
     `queries` are the searches that the plan suggests, `focus` those made in any case, one for a focus point; `subject` is the entity that the section is about ("" for
     none); `notes` say what a review misses; `attempts` counts how often it was researched. `missing` are the facts
@@ -157,12 +157,12 @@ class Section(Noun):
     is_whole: bool = False
 
     def calls(self, each: int) -> int:
-        """Return how many tool calls its researcher may make, where `each` section has so many."""
+        """Return the researcher's tool calls, given `each` as the number per section."""
         return _WHOLE * each if self.is_whole else each
 
 
 class Brief(Noun):
-    """What will be researched, in which scope, under which assumptions; `question` in the user's own words.
+    """The research subject, scope and assumptions; `question` is the user's words.
 
     `terms` are names in the question that were looked up, with their meaning.
     `remarks` are what the user has said since the research began; `parts` what the reader must find answered;
@@ -203,7 +203,7 @@ class PlanEdit(Noun):
 
 
 class SectionReview(Noun):
-    """How well one section is covered; `retry` where another search is likely to bring what is missing.
+    """The coverage of a section; `retry` if another search is likely to help.
 
     `missing` are the facts still to be looked for, `queries` new searches for them; `notes` says it in words.
     Of what nobody has judged the score is 0.
@@ -219,7 +219,7 @@ class SectionReview(Noun):
 
 
 class Review(Noun):
-    """Whether the sections suffice, and which must be researched again (contract row B7)."""
+    """Whether the sections suffice, and those to research again (contract row B7)."""
 
     is_sufficient: bool
     overall_score: int = Field(ge=0, le=10)
@@ -230,7 +230,7 @@ class Review(Noun):
 
 
 class Part(Noun):
-    """One part of the question, and under which headings of the report (`where`) it is answered."""
+    """One part of the question, and the report headings that answer it (`where`)."""
 
     text: str
     answered: Literal["yes", "partly", "no"]
@@ -238,7 +238,9 @@ class Part(Noun):
 
 
 class Asked(Noun):
-    """What a run waits for: a clarification, yes, no or changes to a plan (`brief`), or what follows a review.
+    """A run's question: a clarification, a plan to confirm (`brief`), or a review's.
+
+    A plan is answered by yes, no or changes.
 
     `options` can be chosen by number, and free text is always allowed. What is not `required` is taken as
     confirmed where nobody can be asked. What is `held` the user wants left as it is: it is asked in a later sitting.

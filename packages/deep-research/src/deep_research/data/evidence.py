@@ -1,5 +1,4 @@
-"""What evidence is made of (documents as read, sources, snapshots, passages), and what rests on it: claims, what became of
-them, and what could not be found.
+"""Evidence (documents, sources, snapshots, passages), claims, verdicts and gaps.
 
 All offsets are in Unicode code points (Python string indices) and half open: `text[start:end]`.
 """
@@ -25,7 +24,7 @@ ClaimKind = Literal["fact", "own"]
 
 
 class Heading(Noun):
-    """A heading of a document. `start` is the offset of its line, `level` 1 is the highest."""
+    """A document heading; `start` is its line's offset, `level` 1 is the highest."""
 
     start: int
     level: int
@@ -48,7 +47,7 @@ class Link(Noun):
 
 
 class PartStart(Noun):
-    """Where a document of its own begins in a file that holds several (a message, what is attached to it), and its data."""
+    """The start and data of a document within a file (a message, an attachment)."""
 
     start: int
     title: str
@@ -58,7 +57,7 @@ class PartStart(Noun):
 
 
 class Document(Noun):
-    """What a reader makes of a file or page: plain text with its structure, not yet stored.
+    """A reader's output for a file or page: structured plain text, not yet stored.
 
     The text is light Markdown: headings as `## Title` lines, list items as `- item`, tables as
     `| a | b |` rows, code between lines of three backticks, blank lines between blocks;
@@ -78,7 +77,7 @@ class Document(Noun):
     parts: tuple[PartStart, ...] = ()
 
     def split(self) -> "tuple[Document, ...]":
-        """Return the documents of a file that holds several, each by itself; else this one."""
+        """Return the separate documents of a file that holds several, else this one."""
         if not self.parts:
             return (self,)
         starts = [part.start for part in self.parts]
@@ -120,7 +119,7 @@ _Mark = TypeVar("_Mark", Heading, PageStart)
 
 
 def _by_part(marks: Iterable[_Mark], starts: Sequence[int]) -> list[list[_Mark]]:
-    """Return the marks of each part, their offsets counted from its start; `starts` are in order."""
+    """Return each part's marks, with offsets from its start; `starts` are sorted."""
     found: list[list[_Mark]] = [[] for _ in starts]
     for mark in marks:
         place = bisect_right(starts, mark.start) - 1
@@ -130,7 +129,7 @@ def _by_part(marks: Iterable[_Mark], starts: Sequence[int]) -> list[list[_Mark]]
 
 
 class Source(Noun):
-    """One thing out there. `key` names it uniquely (an address or `file:` path); `id` is `s7`."""
+    """One source; `key` is its unique address or `file:` path, `id` is like `s7`."""
 
     id: str
     key: str
@@ -156,7 +155,7 @@ class Snapshot(Noun):
 
 
 class Passage(Noun):
-    """An addressable stretch of a snapshot: `text == snapshot.text[start:end]`, exactly.
+    """An addressable span of a snapshot: `text == snapshot.text[start:end]`, exactly.
 
     `id` is `s7p3` (third passage of source s7, counted from 1); `heading` is the path of headings
     above it, joined by ` > `.
@@ -173,7 +172,7 @@ class Passage(Noun):
 
 
 class PassageHit(Noun):
-    """A passage that answers a search, with its score (higher is better; comparable within one search)."""
+    """A passage found by a search, with a score, higher is better within that search."""
 
     passage: Passage
     score: float
@@ -181,7 +180,7 @@ class PassageHit(Noun):
 
 
 class Told(Noun):
-    """What the program tells a reader: names of phrases and their values, so that it can be said in any language.
+    """A message to the reader as phrase names and values, for any language.
 
     `codes` is empty where somebody else said it (a source, a server, a model). See `i18n/catalog.py`.
     """
@@ -190,12 +189,12 @@ class Told(Noun):
     values: dict[str, str] = Field(default_factory=dict)
 
     def __hash__(self) -> int:
-        """Leave the values of the phrase out: they cannot be hashed, and add nothing to its text."""
+        """Return a hash without the phrase values, which are unhashable and redundant."""
         return hash(tuple(value for name, value in self if name != "values"))
 
 
 class Verdict(Told):
-    """What became of a statement, and why; `reason` in English unless a model gave it.
+    """The judgement of a statement; `reason` is in English unless by a model.
 
     `by_model` says that a model judged it.
     """
@@ -206,7 +205,7 @@ class Verdict(Told):
 
 
 class Claim(Noun):
-    """One statement of a text (a sentence, list item or table row) with the ids of the passages it cites.
+    """One statement (sentence, list item or table row) and the passage ids it cites.
 
     `id` is `c12`; `where` is the heading that it stands under. `text` is without citations;
     `start` and `end` are its offsets in the Markdown that was verified, citations included.
@@ -232,7 +231,7 @@ COVERAGE = "coverage"
 
 
 class Gap(Told):
-    """Something that could not be found or done, and why (in English). Part of the result, never hidden."""
+    """A thing not found or done, and the reason in English; never hidden in results."""
 
     what: str
     why: str

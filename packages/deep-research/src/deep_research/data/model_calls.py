@@ -23,7 +23,10 @@ class ToolSpec(Noun):
 
 
 class ToolCall(Noun):
-    """A call a model asks for. `arguments` is None when they were no valid JSON object (`raw` has them)."""
+    """A model's tool call; `arguments` is None for invalid JSON, kept in `raw`.
+
+    JSON other than an object is invalid as well.
+    """
 
     id: str
     name: str
@@ -41,7 +44,7 @@ class ModelMessage(Noun):
 
 
 class ModelRequest(Noun):
-    """One call of a model. `schema` asks for an answer that is JSON of that schema (named `schema_name`)."""
+    """One model call; `schema` requires a JSON answer by it, named `schema_name`."""
 
     messages: tuple[ModelMessage, ...]
     tools: tuple[ToolSpec, ...] = ()
@@ -73,7 +76,7 @@ class Usage(Noun):
 
 
 class ModelAnswer(Noun):
-    """What a model answered: text without its reasoning, tool calls, and what it cost in tokens.
+    """A model's answer: text without reasoning, tool calls, and token usage.
 
     `reasoning` is kept for the log only; it never reaches parsing, evidence or reports. `sent_tokens` is about how many
     tokens the prompt had where the server has probably read only a part of them (`usage.prompt_tokens`), else 0.
@@ -90,7 +93,7 @@ class ModelAnswer(Noun):
 
 
 class Ranking(Noun):
-    """What a ranker says of texts: the worth of each in their order (larger is better), and the tokens of the call."""
+    """A ranker's scores of texts in their order (larger is better), and tokens used."""
 
     scores: tuple[float, ...]
     usage: Usage = Usage()

@@ -14,6 +14,6 @@ class Noun(BaseModel):
 
 
 def copy_fields(kind: type[_M], source: object, /, **more: Any) -> _M:
-    """Return a value of a kind: `more`, and for its other fields what `source` has under their names."""
+    """Return a value of `kind`: fields from `more`, else by name from `source`."""
     names = (name for name in kind.model_fields if name not in more and hasattr(source, name))
     return kind(**{name: getattr(source, name) for name in names}, **more)

@@ -1,4 +1,4 @@
-"""Tools of others: which MCP servers a user has set up, and what a tool says of itself."""
+"""External tools: the user's MCP servers, and tool descriptions."""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +19,9 @@ _MOST, _LONGEST, _SHORTEST_SECRET = 100, 8_000, 6
 
 
 class McpServer(Noun):
-    """One MCP server: a program that is started (`command`, stdio), or an address (`url`, streamable HTTP).
+    """One MCP server: a program (`command`, stdio) or an address (`url`, HTTP).
+
+    HTTP is MCP's streamable HTTP.
 
     `$NAME` and `${NAME}` in args, env, url and headers stand for variables of the environment, `$$` for a
     dollar. What is in env and headers is never shown and never written down.
@@ -81,12 +83,12 @@ class McpServer(Noun):
         return tuple(sorted({name for name in found if name}))
 
     def missing(self, values: Mapping[str, str]) -> str:
-        """Return what has to be set before it can be reached ("set HN_TOKEN"), "" when nothing."""
+        """Return the setup needed to reach the server ("set HN_TOKEN"), "" if none."""
         lacking = [name for name in self.variables if not values.get(name)]
         return f"set {', '.join(lacking)}" if lacking else ""
 
     def filled(self, values: Mapping[str, str]) -> Self:
-        """Return it with the variables replaced by `values`; those that are missing become empty."""
+        """Return the server with variables replaced by `values`, missing ones by ""."""
 
         def fill(text: str) -> str:
             return _VARIABLE.sub(lambda m: values.get(m[1] or m[2], "") if m[1] or m[2] else "$", text)
@@ -100,7 +102,7 @@ class McpServer(Noun):
         return self.model_copy(update=changed)
 
     def secrets(self, values: Mapping[str, str]) -> frozenset[str]:
-        """Return what must never be written down: values of variables, and what env and headers call a secret."""
+        """Return values never to be written: variables, and secrets in env and headers."""
         filled = self.filled(values)
         named = {values.get(name, "") for name in self.variables}
         written = {text for name, text in (*filled.env.items(), *filled.headers.items()) if _SECRET.search(name)}
@@ -129,7 +131,10 @@ class OfferedTool(Noun):
 
 
 class ToolContent(Noun):
-    """One part of a tool's answer: text (of a media type, perhaps of a resource), or what is not read (`kind`)."""
+    """One part of a tool's answer: text with a media type, or an unread `kind`.
+
+    Text may come from a resource.
+    """
 
     text: str = ""
     media_type: str = ""
@@ -139,7 +144,7 @@ class ToolContent(Noun):
 
 
 class ToolAnswer(Noun):
-    """What a tool answered: its parts, and the same as JSON where the server gives it (`structured`)."""
+    """A tool's answer: its parts, and the server's JSON form if any (`structured`)."""
 
     parts: tuple[ToolContent, ...] = ()
     structured: Any = None

@@ -1,4 +1,4 @@
-"""The result of a run and of a follow-up, as programs get them; the keys are fixed and their schema is published."""
+"""Public results of a run and a follow-up, with fixed keys and published schema."""
 
 from os import PathLike
 from pathlib import Path
@@ -13,7 +13,9 @@ from deep_research.data.verification import Disagreement, Edit, Problem
 
 
 class ReportSection(Noun):
-    """A section as it was researched: `notes` and `key_findings` cite passage ids, `sources` are source ids.
+    """A researched section; `notes` and `key_findings` cite passage ids.
+
+    `sources` are source ids.
 
     `searched` are the queries made for it, `tool_calls` all calls that looked something up.
     """
@@ -41,7 +43,7 @@ class ReportSource(Noun):
 
 
 class ReportReview(Noun):
-    """How a section was judged last: `missing` is what it still lacks, `attempts` how often it was researched.
+    """A section's last review; `missing` facts, and `attempts` as times researched.
 
     The review of the whole report has the section "".
     """
@@ -54,7 +56,7 @@ class ReportReview(Noun):
 
 
 class SentQuery(Noun):
-    """What was sent to a place that is not the user's own: a query, the arguments of a tool, the address of a page.
+    """A query, tool arguments or page address sent to a place not the user's own.
 
     `held_back` says why it was not sent after all: it repeats "words" of the user's documents, or a "value".
     """
@@ -108,7 +110,7 @@ class ReasonerInfo(Noun):
 
 
 class Report(Noun):
-    """One finished research. `report` is Markdown; a citation in it is `[n]` with n in `references`.
+    """One finished research; `report` is Markdown, citing `[n]` of `references`.
 
     `problems` are what the verifier found, `edits` what the writer changed, `diff` what that has made of a report which
     was handed in, `disagreements` where two reports that were verified together contradict each other.
@@ -206,7 +208,7 @@ class PassageContext(Noun):
 
 
 class FigurePoint(Noun):
-    """A number of a figure: `display` is how it is shown, with its unit; `passages` are those that state it."""
+    """A number of a figure; `display` is its text with unit, `passages` state it."""
 
     label: str
     value: float
@@ -215,7 +217,7 @@ class FigurePoint(Noun):
 
 
 class Figure(Noun):
-    """Numbers of one unit side by side (`bar`), or one number over time (`line`): a chart that the report holds."""
+    """A chart of a report: numbers of one unit (`bar`), or one over time (`line`)."""
 
     kind: Literal["bar", "line"]
     title: str
@@ -224,7 +226,7 @@ class Figure(Noun):
 
 
 class ExportInput(Noun):
-    """A report with what the library of its run adds: authors by source id, the surroundings of passages by id.
+    """A report with its library's authors by source id and contexts by passage id.
 
     `font_folder` holds fonts to use beside those of the system ("" for none).
     """

@@ -1,4 +1,4 @@
-"""What is written and verified: the writer's assignment, problems that a verifier finds, edits that the writer makes."""
+"""Data for writing and verifying: assignment, problems and the writer's edits."""
 
 from typing import Literal
 
@@ -13,7 +13,7 @@ ProblemKind = Literal["unsupported", "contradicted", "misleading", "inconsistent
 
 
 class Assignment(Noun):
-    """All that the writer of a report is given: the question, the notes of the sections and passages (ids, best first).
+    """The writer's input: the question, section notes, and passage ids, best first.
 
     `not_found` says what was looked for and not found, or could not be reached. `draft` is the writer's own text, where
     it is asked to revise it. `research` are the turns of a writer that has researched the `whole` question itself.
@@ -31,7 +31,7 @@ class Assignment(Noun):
 
 
 class Edit(Noun):
-    """A change that the writer makes to its own text: `old` stands there exactly, `new` takes its place.
+    """A change by the writer: `new` replaces `old`, which must match exactly.
 
     `problems` are the places, from 0, of the problems that it answers; `applied` is False where `old` does not stand in
     the text, or more than once. With an empty `old` it is the writer's `reply` to a problem that it rejects.
@@ -67,7 +67,7 @@ class Problem(Noun):
 
 
 class Reckoning(Noun):
-    """A figure that a text reckons: `quote` holds the figure, `expression` is arithmetic over figures of the sources.
+    """A calculation; `quote` has the figure, `expression` uses figures of sources.
 
     `claim` is the id of its statement.
     """
@@ -78,8 +78,10 @@ class Reckoning(Noun):
 
 
 class Findings(Noun):
-    """What a judge or verifier returns: `judged` are the ids of the statements it has looked at, `reading` is how it
-    came to what it found."""
+    """A judge's or verifier's findings; `judged` are ids of the statements examined.
+
+    `reading` is the conversation that led to them.
+    """
 
     judged: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -89,7 +91,7 @@ class Findings(Noun):
 
 
 class Move(Noun):
-    """What the writer or verifier does next: look something up (`actions`), or hand over its text, findings or edits."""
+    """The writer's or verifier's next step: `actions`, or text, findings or edits."""
 
     actions: tuple[Action, ...] = ()
     text: str = ""
@@ -98,7 +100,7 @@ class Move(Noun):
 
 
 class Revision(Noun):
-    """One round of revision: the problems that the writer was shown, and its edits, or the whole `text` written anew."""
+    """One revision round: problems shown, and edits, or a newly written `text`."""
 
     problems: tuple[Problem, ...] = ()
     edits: tuple[Edit, ...] = ()
@@ -106,7 +108,7 @@ class Revision(Noun):
 
 
 class GivenReport(Noun):
-    """A report to be verified: its text as Markdown, what it should answer ("" where nobody said), whether to revise it.
+    """A report to verify: Markdown, the question ("" if unknown), whether to revise.
 
     `other` is a second report on the same question, to be compared with it; `addresses` are those that they cite.
     """
@@ -119,7 +121,7 @@ class GivenReport(Noun):
 
 
 class Disagreement(Noun):
-    """A point on which two reports contradict each other: `first` and `second` are their words.
+    """A contradiction between two reports, in their words `first` and `second`.
 
     `borne_out` says which of them the sources bear out, `why` in words, `passages` are the ids that decide it.
     """
@@ -132,7 +134,7 @@ class Disagreement(Noun):
 
 
 class Verification(Noun):
-    """All statements of a text with their verdicts, what is wrong with it, and which parts of the question it answers.
+    """A text's statements with verdicts, its problems, and answered question parts.
 
     `reading` is the conversation in which the whole was read, which is not kept: who reads it again goes on with it.
     """

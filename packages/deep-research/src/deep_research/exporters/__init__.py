@@ -1,4 +1,7 @@
-"""A report in other formats, found by `registry.py`: one file a format, or a family of formats that share their rows."""
+"""Report exports, found by `registry.py`: a file per format or format family.
+
+The formats of a family share their rows.
+"""
 
 FAMILIES = {
     "plain_formats": ("json", "markdown"),

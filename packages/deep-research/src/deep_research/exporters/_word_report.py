@@ -1,5 +1,6 @@
-"""A report written with python-docx, which is imported with this module; and footnotes, which it cannot make: their part,
-their settings, their styles (ISO 29500).
+"""A report written with python-docx, and footnotes as parts of our own.
+
+python-docx is imported with this module, and has no footnotes: their part, settings and styles follow ISO 29500.
 """
 
 import io
@@ -38,7 +39,7 @@ _LINES = (
 
 
 class Footnotes:
-    """The footnotes of one document, numbered by Word in the order in which they are added."""
+    """The footnotes of one document, numbered by Word in the order of addition."""
 
     def __init__(self, document: Any) -> None:
         self._root = parse_xml(f"<w:footnotes {nsdecls('w')}>{_LINES}</w:footnotes>")
@@ -56,7 +57,7 @@ class Footnotes:
         self._count = 0
 
     def add(self, paragraph: Any, text: str) -> None:
-        """Add a footnote behind what stands in a paragraph; a comma parts the marks of two."""
+        """Add a footnote after a paragraph's content; a comma separates two marks."""
         self._count += 1
         if len(paragraph._p) and paragraph._p[-1].find(qn("w:footnoteReference")) is not None:
             paragraph._p.append(parse_xml(self._mark("<w:t>,</w:t>")))
@@ -94,7 +95,7 @@ class WordReport:
         return saved.getvalue()
 
     def _style_fonts(self) -> None:
-        """Give all styles fonts for Latin and for Chinese, Japanese or Korean, and the document its language."""
+        """Set Latin and CJK fonts in all styles, and the document's language."""
         family, locale = _EAST_ASIAN.get(self._report.language, ("Microsoft YaHei", "zh-CN"))
         styles = self._file.styles
         for name in ("Normal", "Title", "Heading 1", "Heading 2", "Heading 3"):
@@ -245,7 +246,10 @@ class WordReport:
                     run.font.name = _MONO
 
     def _note(self, cite: blocks.Cite) -> str:
-        """Return a footnote: the reference, its address the first time, with what is cited of it; or its number alone."""
+        """Return a footnote: reference and quotation, or its number alone if repeated.
+
+        The address is given the first time.
+        """
         reference, language = self._references[cite.number], self._report.language
         pages = sorted({p.page for key in cite.passages if (p := self._report.passages.get(key)) and p.page})
         where = [phrase("page", language, page=", ".join(map(str, pages)))] if pages else []

@@ -1,10 +1,13 @@
-"""The report as a Word document: styles, numbered lists, tables with a header row, and a footnote for each citation."""
+"""The report as a Word document: styles, lists, tables, a footnote per citation.
+
+Lists are numbered by Word; tables have a header row.
+"""
 
 from deep_research.data import ExportInput
 
 
 class DocxExporter:
-    """Writes a document whose headings, lists, quotations and code have Word's own styles."""
+    """Writes a document with Word's styles for headings, lists, quotations and code."""
 
     name = "docx"
     suffix = ".docx"

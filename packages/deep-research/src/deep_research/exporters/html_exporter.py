@@ -1,4 +1,6 @@
-"""The report as one HTML file: a click on a citation opens its passage in the context of its snapshot, offline.
+"""The report as one HTML file; a citation opens its passage in context, offline.
+
+The context is that of the snapshot.
 
 No script, nothing loaded, nothing sent: the passages lie in the file as popovers (HTML's own `popover` attribute), and
 a content security policy forbids everything but the file's own style, named by its hash.
@@ -136,7 +138,7 @@ class _Page:
         )
 
     def _chart(self, block: blocks.Chart) -> str:
-        """Return a chart as a table with a drawn bar in each row, so that it can be read aloud too."""
+        """Return a chart as a table with a bar per row, readable by screen readers."""
         rows = "".join(
             f'<tr><th scope="row">{escape(bar.label)}</th>'
             '<td><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
@@ -203,7 +205,7 @@ class _Page:
         )
 
     def _passage(self, key: str) -> str:
-        """Return a passage between what stands before and after it, and the statements that rest on it."""
+        """Return a passage with its surroundings, and the statements that rest on it."""
         passage = self._report.passages[key]
         context = self._given.contexts.get(key, PassageContext())
         page = phrase("page", self._language, page=passage.page) if passage.page else ""
@@ -220,7 +222,7 @@ class _Page:
         )
 
     def _verdict(self, claim: Claim) -> tuple[str, str]:
-        """Return a statement's verdict, and why it is not confirmed; "" for one that is, and for the author's own."""
+        """Return a verdict, and its reason unless it is supported or the author's own."""
         kind = claim.verdict.kind
         badge = f'<span class="badge {kind}">{self._say(f"verdict_{kind}")}</span>'
         is_told = kind not in ("supported", "own")
@@ -237,7 +239,7 @@ class _Page:
         return f'<h2 dir="auto" id="references">{escape(self._document.references_title)}</h2>\n<ol class="references">{entries}</ol>\n'
 
     def _statements(self) -> str:
-        """Return the table of all statements with whose they are or how they failed, which can be limited to one group."""
+        """Return a table of all statements with verdicts, which can be filtered by group."""
         choices = "".join(
             f'<input type="radio" name="only" id="only-{one.verdict}"><label for="only-{one.verdict}">'
             f"{escape(one.text)} ({one.number})</label>"
@@ -259,7 +261,7 @@ class _Page:
         )
 
     def _verification(self) -> str:
-        """Return, folded, what the verifier found, and what the writer changed; "" where it found nothing."""
+        """Return, folded, the verifier's findings and writer's changes; "" if none found."""
         problems = "".join(map(self._problem, self._report.problems))
         edits = "".join(self._edit(edit) for edit in self._report.edits if edit.old)  # else it is a reply to a problem
         if not problems and not edits:
@@ -289,7 +291,7 @@ class _Page:
         return "".join(map(self._cite, sorted(cites, key=lambda cite: cite.number)))
 
     def _linked(self, text: str) -> str:
-        """Return a text of the verifier or writer, who cite passages, with its citations as those of the report."""
+        """Return verifier or writer text with passage citations as report citations."""
         shown, at = "", 0
         for found in citations(text):
             if made := self._cites_of(found.ids):

@@ -1,4 +1,4 @@
-"""The report as a PDF, set by Typst from a layout of ours; all texts reach it as data, none as markup.
+"""The report as a PDF, set by Typst from our layout; texts are data, not markup.
 
 It is made as PDF/A-2b, which refuses a character that no font has: so nobody gets a page of empty boxes. Latin fonts
 lie in Typst itself; Chinese, Japanese and Korean ones come from the system or from a folder that is named.
@@ -38,7 +38,7 @@ _LONGEST_UNBROKEN = 900
 
 
 class PdfExporter:
-    """Writes A4 pages with contents, links from citations to references, and page numbers."""
+    """Writes A4 pages with contents, linked citations and page numbers."""
 
     name = "pdf"
     suffix = ".pdf"
@@ -46,7 +46,7 @@ class PdfExporter:
     purpose = "pages to print or send (PDF/A); needs the extra `pdf`, and a font for Chinese, Japanese or Korean"
 
     def export(self, given: ExportInput) -> bytes:
-        """Return the PDF. Raises ConfigError without Typst, and where no font has the characters of the language."""
+        """Return the PDF. Raises ConfigError without Typst or a font for the language."""
         try:
             import typst  # noqa: PLC0415 - heavy, and an extra
         except ImportError as error:
@@ -73,7 +73,7 @@ class PdfExporter:
 
 
 def _replaced(text: str, known: Mapping[str, str]) -> dict[str, str]:
-    """Return what stands for the signs of a text that no font has, beside those that are `known`.
+    """Return replacements for characters without a font, besides those `known`.
 
     Raises ConfigError for letters, and where replacing does not help: typesetting may take a character apart.
     """
@@ -113,7 +113,7 @@ def _values(given: ExportInput, families: Sequence[str]) -> dict[str, Any]:
 
 
 def _families(look: str, language: str, known: Sequence[str]) -> list[str]:
-    """Return the fonts of a look: ours for Latin, then those for Chinese and its like, the language's own first."""
+    """Return a look's fonts: Latin first, then CJK ones, the language's own first."""
     suffix = _CJK_REGIONS.get(language, ("SC", ""))[0]
     serif = ("Serif", "Song", "Ming", "Mincho", "Batang", "Myeongjo")
     fit = [name for name in known if _CJK_FAMILY.search(name)]
@@ -156,7 +156,7 @@ def _parts(block: blocks.Block) -> dict[str, Any]:
 
 
 def _table(block: blocks.Table) -> dict[str, Any]:
-    """Return a table with the widths of its columns; a cell that is longer than a page may go over its end."""
+    """Return a table with column widths; a cell longer than a page may be broken."""
     count = len(block.head)
     rows = [[*row, *[()] * count][:count] for row in block.rows]
     widths = blocks.column_widths(block, _TABLE_LETTERS)

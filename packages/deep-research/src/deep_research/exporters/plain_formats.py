@@ -5,7 +5,7 @@ from deep_research.verification.chart_points import with_tables
 
 
 class MarkdownExporter:
-    """Writes the report's own Markdown, charts as tables; it has neither HTML nor images nor links."""
+    """Writes the report's Markdown, charts as tables, no HTML, images or links."""
 
     name = "markdown"
     suffix = ".md"

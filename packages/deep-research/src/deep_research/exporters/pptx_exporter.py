@@ -1,4 +1,4 @@
-"""The report as slides: how each section begins, its lists, tables and charts, and the sources."""
+"""The report as slides: section starts, lists, tables, charts and the sources."""
 
 import io
 import re
@@ -27,8 +27,10 @@ _INK, _SOFT = "1B1F24", "59636E"
 
 @dataclass
 class _Part:
-    """What stands under one main heading of the report: its first paragraphs and its lists as points, its tables and
-    charts, and all of its text for the notes."""
+    """The content under a main heading: points, tables, charts, and its full text.
+
+    Points are its first paragraphs and lists; the full text is for the notes.
+    """
 
     title: str
     points: list[str] = field(default_factory=list)
@@ -38,7 +40,7 @@ class _Part:
 
 
 class PptxExporter:
-    """Writes slides of 16:9 with real titles and lists; the whole text of a section lies in the notes."""
+    """Writes 16:9 slides with titles and lists; full section texts are in the notes."""
 
     name = "pptx"
     suffix = ".pptx"
@@ -78,7 +80,10 @@ class _Slides:
         return saved.getvalue()
 
     def _slide(self, title: str, number: int = 0, layout: int = 1) -> Any:
-        """Return a new slide, which may go on with the one before; layout 1 has a list, 5 a title alone."""
+        """Return a new slide, or a continuation; layout 1 has a list, 5 only a title.
+
+        A `number` other than 0 marks a continuation.
+        """
         title = phrase("continued", self._language, title=title) if number else title
         slide = self._file.slides.add_slide(self._file.slide_layouts[layout])
         _place(slide.shapes.title, 0.55, 1.0)
@@ -166,7 +171,10 @@ class _Slides:
             self._write(slide.placeholders[1].text_frame, lines, size=13)
 
     def _write(self, frame: Any, lines: Sequence[str], *, size: int, bold: bool = False, colour: str = _INK) -> None:
-        """Put lines into a frame as paragraphs, aligned where they begin, with a font for each script."""
+        """Write lines to a frame as aligned paragraphs, with a font per script.
+
+        They are aligned by their writing direction.
+        """
         from pptx.dml.color import RGBColor  # noqa: PLC0415
         from pptx.enum.text import PP_ALIGN  # noqa: PLC0415
         from pptx.oxml.ns import qn  # noqa: PLC0415
@@ -194,7 +202,7 @@ def _title_size(title: str, most: int) -> int:
 
 
 def _parts(document: blocks.Document) -> Iterator[_Part]:
-    """Give the report by its main headings; what stands before the first is called as the report is."""
+    """Yield the report's parts by main heading; the first is titled like the report."""
     part, is_first = _Part(document.title), True
     for block in document.blocks:
         if isinstance(block, blocks.Heading):
@@ -225,7 +233,10 @@ def _texts(block: blocks.Block) -> list[str]:
 
 
 def _split(text: str) -> list[str]:
-    """Return a text as its sentences where it is too long for one point, each with the citations behind it."""
+    """Return a long text's sentences as points, each with the citations after it.
+
+    A short text is one point.
+    """
     if blocks.text_width(text) <= 2 * _LINE_CHARS:
         return [text]
     points: list[str] = []

@@ -1,4 +1,4 @@
-"""The references of a report for other programs: BibTeX, RIS and CSL-JSON, all spelt from one kind of entry."""
+"""References for other programs: BibTeX, RIS, CSL-JSON, from one kind of entry."""
 
 import json
 import re
@@ -26,7 +26,7 @@ _CSL_TYPES = {"preprint": "article", "article": "article-journal", "webpage": "w
 
 @dataclass(frozen=True)
 class Person:
-    """An author: family and given name, or one name that cannot be told apart in `literal`."""
+    """An author: family and given name, or an undivided name in `literal`."""
 
     family: str = ""
     given: str = ""
@@ -40,7 +40,10 @@ class Person:
 
 @dataclass(frozen=True)
 class Entry:
-    """One reference. `kind` is preprint, article, webpage or document; dates are ISO dates, "" for none."""
+    """A reference; `kind` is preprint, article, webpage or document.
+
+    Dates are ISO dates, "" for none.
+    """
 
     key: str
     number: int
@@ -85,7 +88,10 @@ def _entry(reference: Reference, given: ExportInput) -> Entry:
 
 
 def web_address(url: str) -> str:
-    """Return `url` where it is one of the web without blanks, else ""; places on a disk are nobody else's business."""
+    """Return `url` if it is a web address without blanks, else "".
+
+    Places on a disk are kept private.
+    """
     return url if re.fullmatch(r"https?://[^\s<>\"{}|\\^`]+", url, re.IGNORECASE) else ""
 
 
@@ -107,7 +113,7 @@ def _person(name: str) -> Person:
 
 
 def _key(reference: Reference, authors: tuple[Person, ...], published: str) -> str:
-    """Return a key of ASCII letters and digits that no other reference of the report has."""
+    """Return a key of ASCII letters and digits, unique in the report."""
     named = (authors[0].family or authors[0].literal) if authors else reference.title
     plain = normalized("NFKD", named).encode("ascii", "ignore").decode()
     word = next(iter(re.findall(r"[A-Za-z]{3,}", plain)), "source").lower()
@@ -115,7 +121,7 @@ def _key(reference: Reference, authors: tuple[Person, ...], published: str) -> s
 
 
 class BibtexExporter:
-    """Writes one `@misc` a reference: what kind of publication a page is, is not known for certain."""
+    """Writes one `@misc` per reference, as a page's publication type is uncertain."""
 
     name = "bibtex"
     suffix = ".bib"
@@ -161,7 +167,7 @@ def _bibtex_escaped(text: str) -> str:
 
 
 def _bibtex_address(url: str) -> str:
-    """Return an address with what TeX would take for its own as percent codes, `%` itself escaped."""
+    """Return an address with TeX's special characters percent-encoded, `%` escaped."""
     coded = _UNSAFE_IN_ADDRESS.sub(lambda found: found[0] if found[0] in "%#~" else f"%{ord(found[0]):02X}", url)
     return coded.replace("%", r"\%").replace("#", r"\#")
 

@@ -1,4 +1,4 @@
-"""The table of evidence, one row for each statement and each passage that it cites: as CSV and as a workbook."""
+"""The evidence table as CSV and workbook, a row per statement and cited passage."""
 
 import csv
 import io
@@ -31,7 +31,7 @@ _USUAL_WIDTH, _LONGEST_CELL, _REPEATED = 13, 32_767, 1_000
 
 
 def rows_of(given: ExportInput) -> Sequence[tuple[Cell, ...]]:
-    """Return the rows in the order of the statements; one without a passage has a row too. None is "".
+    """Return rows in statement order, one also without a passage; None becomes "".
 
     A long statement stands whole in the first of its rows, and by its beginning in the others.
     """
@@ -84,7 +84,10 @@ class CsvExporter:
 
 
 class XlsxExporter:
-    """Writes the statements with their passages, what the verifier found and the writer changed, the references and gaps."""
+    """Writes statements with passages, findings and changes, references and gaps.
+
+    Findings are the verifier's, changes the writer's.
+    """
 
     name = "xlsx"
     suffix = ".xlsx"

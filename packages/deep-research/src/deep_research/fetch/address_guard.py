@@ -1,4 +1,4 @@
-"""Which hosts, ports and IP addresses may be connected to. Pure rules, no network."""
+"""Rules for hosts, ports and IP addresses open to connections; no network."""
 
 import ipaddress
 import re
@@ -43,7 +43,7 @@ def special_networks() -> tuple[tuple[str, Network], ...]:
 
 
 def special_kind(address: IpAddress) -> str | None:
-    """Return what kind of special address this is, or None when it is an ordinary public one."""
+    """Return the kind of a special address, or None for an ordinary public one."""
     for kind, network in special_networks():
         if address.version == network.version and address in network:
             return kind
@@ -63,7 +63,10 @@ WEB_PORTS = frozenset({80, 443, *range(8000, 9000)})
 
 @dataclass(frozen=True, slots=True)
 class AllowedHost:
-    """An entry of `allowed_internal_hosts`: a name (or `*.name`) or a network, and a port (None: web ports, 0: any)."""
+    """An entry of `allowed_internal_hosts`: a name (or `*.name`) or network, a port.
+
+    Port None means the web ports, 0 any.
+    """
 
     name: str = ""
     network: Network | None = None
@@ -85,7 +88,7 @@ class Guard:
     """Says which connections may be made; raises Blocked for all others."""
 
     def __init__(self, allowed: Sequence[str] = ()) -> None:
-        """`allowed` are hosts opened on purpose, see `parse_allowed`. Raises ConfigError for a malformed one."""
+        """Open the hosts `allowed`, see `parse_allowed`. Raises ConfigError if malformed."""
         self._allowed = tuple(parse_allowed(entry) for entry in allowed)
 
     def check_address(self, address: Address) -> None:
@@ -121,8 +124,10 @@ def _refuse_port(address: Address) -> None:
 
 
 def parse_allowed(entry: str) -> AllowedHost:
-    """Return the entry of `allowed_internal_hosts` written as `host`, `*.domain`, `10.0.0.0/8`, `[::1]`, each with
-    an optional `:port` or `:*`. Without a port the web ports are meant.
+    """Return a parsed entry of `allowed_internal_hosts`.
+
+    Forms are `host`, `*.domain`, `10.0.0.0/8` and `[::1]`, each with an optional `:port` or `:*`. Without a port
+    the web ports are meant.
 
     Raises ConfigError.
     """

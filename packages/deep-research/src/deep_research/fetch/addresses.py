@@ -1,5 +1,7 @@
-"""Web addresses read strictly: what could be understood in two ways is refused, never repaired; and those that may be
-opened: what a user, a source or a page already read has named.
+"""Strict parsing of web addresses, and the known addresses that may be opened.
+
+An ambiguous address is refused, never repaired. Known are those that a user, a source or a page already read has
+named.
 
 Two programs that read one address differently (a checker and a connector) are how guards are bypassed. So an address
 is taken apart once, here, and everything after works on the parts. Host names follow UTS #46 (the `idna` package), dot
@@ -39,7 +41,10 @@ _PAIRS = {")": "(", "]": "[", "}": "{"}
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A web address in parts: `host` is lower-case ASCII (IPv6 without brackets), `target` path and query."""
+    """A web address in parts; `host` is lower-case ASCII, `target` path and query.
+
+    An IPv6 host has no brackets.
+    """
 
     scheme: str
     host: str
@@ -78,7 +83,7 @@ def refuse(url: str, rule: str, why: str) -> NoReturn:
 
 
 def parse_address(text: str) -> Address:
-    """Return the parts of a web address. Raises Blocked (`reason`) for anything but plain http and https."""
+    """Return a web address in parts. Raises Blocked (`reason`) unless http or https."""
     url = text.strip(" \t\r\n\f")
     _check_characters(url)
     match = _WEB.match(url)
@@ -94,7 +99,10 @@ def parse_address(text: str) -> Address:
 
 
 def join_address(base: Address, reference: str) -> Address:
-    """Return where `reference` (a Location header, a link) leads from `base`. Raises Blocked."""
+    """Return where `reference` (a Location header, a link) leads. Raises Blocked.
+
+    It is resolved against `base`.
+    """
     reference = reference.strip(" \t\r\n\f")
     _check_characters(reference)
     if _SCHEME.match(reference):
@@ -160,7 +168,7 @@ def _host(url: str, host: str) -> str:
 
 
 def _ascii(url: str, host: str) -> str:
-    """Return the name as it goes over the wire; a name that only looks encoded is refused."""
+    """Return a host name in its wire form; a name that only looks encoded is refused."""
     plain = host.isascii()
     if plain and "xn--" not in host.lower():
         return host.lower()
@@ -198,7 +206,10 @@ def _encoded(text: str, kept: str) -> str:
 
 
 def _without_dots(path: str) -> str:
-    """Resolve `.` and `..`, also percent-encoded: rules for a path must see the path that is asked for."""
+    """Return a path with `.` and `..` segments resolved, also percent-encoded ones.
+
+    Rules for a path must see the path that is requested.
+    """
     if "." not in path and "%2e" not in path.lower():
         return path
     kept: list[str] = []
@@ -219,7 +230,7 @@ def _shown(url: str) -> str:
 
 
 class KnownAddresses:
-    """A growing set of addresses, compared in their one spelling; safe across threads.
+    """A growing set of addresses in normalized form; thread-safe.
 
     http and https of the same address count as one, and so do `/path` and `/path/`: who names one
     names the other, and neither difference can carry anything out.
@@ -233,7 +244,7 @@ class KnownAddresses:
         self.add(*urls)
 
     def add(self, *urls: str) -> None:
-        """Take in addresses that a user or a source named, with their hosts; what is no web address is left out."""
+        """Add web addresses named by a user or source, with their hosts; skip other text."""
         found = _read(urls)
         with self._lock:
             self._keys |= {_key(address) for address in found}
@@ -246,7 +257,7 @@ class KnownAddresses:
             self._linked |= {_key(address) for address in found}
 
     def add_page_text(self, text: str) -> None:
-        """Take in every address written in the text of a page or record, save those in orders to its reader."""
+        """Add the addresses in a page's or record's text, except in orders to readers."""
         self.add_linked(*named_in_page(text))
 
     def __contains__(self, url: str) -> bool:
@@ -271,12 +282,12 @@ class KnownAddresses:
 
 
 def urls_in(text: str) -> list[str]:
-    """Return the web addresses written in a text, in order, without the punctuation that follows them."""
+    """Return a text's web addresses in order, without the punctuation after them."""
     return [_trimmed(match.group()) for match in _IN_TEXT.finditer(text) if len(match.group()) <= MAX_LENGTH]
 
 
 def named_in_page(text: str) -> list[str]:
-    """Return the web addresses written in the text of a page, without those in orders to its reader."""
+    """Return the web addresses in a page's text, without those in orders to readers."""
     if "://" not in text:
         return []
     # Whether a line gives orders is dear to tell, and few lines name an address.

@@ -1,5 +1,6 @@
-"""Fetch policies: sizes, timeouts and retries as values; how often, and how many at a time, one host is asked: a token bucket
-for each host, shared by the whole process.
+"""Fetch policies: size limits, timeouts, retries, and a token bucket per host.
+
+The bucket limits how often, and a count how many at a time, a host is asked; the whole process shares them.
 
 Where processes share a database, turns and what a host has asked for hold for all of them. The bucket is kept as one
 time per host, as in the generic cell rate algorithm (ITU-T I.371): a request may start when that time is no further
@@ -36,7 +37,7 @@ _PACES_LOCK = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """Ends of one exchange. Bytes count after decompression; seconds include everything but polite waiting."""
+    """Limits of one exchange: decompressed bytes, and seconds without polite waiting."""
 
     max_bytes: int = 20_000_000
     max_header_bytes: int = 65_536
@@ -47,7 +48,7 @@ class FetchLimits:
     slow_after_seconds: float = 10.0
 
     def within(self, seconds: float) -> "FetchLimits":
-        """Return these limits with `seconds` as the longest silence, and no more than twice that in all."""
+        """Return limits with `seconds` as the longest silence, and twice that in total."""
         return replace(
             self, read_seconds=seconds, connect_seconds=min(self.connect_seconds, seconds), total_seconds=2 * seconds
         )
@@ -60,7 +61,7 @@ _PAGE_RETRIES = {Unreachable: (3, 1.0), RateLimited: (2, 5.0)}
 
 
 def wait_after(attempt: int, first: float) -> float:
-    """Return seconds to wait after the attempt of that number, counted from 1: `first`, doubled each time."""
+    """Return the wait in seconds after attempt 1, 2, …: `first`, doubled each time."""
     return min(first * 2 ** (attempt - 1), LONGEST_RETRY)
 
 
@@ -89,7 +90,10 @@ async def with_retries(attempt: Callable[[], Awaitable[T]], clock: Clock, hold: 
 
 
 class HostPace:
-    """Turns at hosts, for several runs, threads and event loops. What a host has asked for holds for all of them."""
+    """Turns at hosts for all runs, threads and loops; a host's wishes hold for all.
+
+    A wish is the time that it has asked to wait.
+    """
 
     def __init__(
         self,
@@ -99,7 +103,7 @@ class HostPace:
         clock: Clock = SYSTEM_CLOCK,
         shared: SharedLimits | None = None,
     ) -> None:
-        """Begin with no host asked; `rate` and `at_once` are those of a host whose turn names no other rate."""
+        """Begin with no host asked; `rate` and `at_once` are the defaults per host."""
         self._shared = shared
         self._rate = rate
         self._at_once = at_once
@@ -112,7 +116,7 @@ class HostPace:
 
     @asynccontextmanager
     async def turn(self, host: str, rate: Rate | None = None) -> AsyncIterator[None]:
-        """Wait for a turn at `host` and hold it. Raises RateLimited when the host has asked to wait too long."""
+        """Wait for a turn at `host` and hold it. Raises RateLimited for too long a wait."""
         rate = rate or self._rate
         slots = self._semaphores.setdefault(asyncio.get_running_loop(), {})
         at_once = 1 if 0 < rate.per_second <= _SLOW and rate.burst == 1 else max(self._at_once, min(rate.burst, 16))
@@ -130,12 +134,12 @@ class HostPace:
             self._shared.close(f"host {host}", seconds)
 
     def slow_down(self, host: str, delay: float) -> None:
-        """Leave at least `delay` seconds between requests to `host` from now on (Crawl-delay)."""
+        """Leave at least `delay` seconds between requests to `host` (Crawl-delay)."""
         with self._lock:
             self._intervals[host] = max(delay, self._intervals.get(host, 0.0))
 
     async def _next_turn(self, host: str, rate: Rate) -> float:
-        """Take the next turn at a host and return the seconds until it. Raises RateLimited."""
+        """Take the next turn at a host; return the seconds until it. Raises RateLimited."""
         usual = 1 / rate.per_second if rate.per_second else 0.0
         interval = max(usual, self._intervals.get(host, 0.0))
         ahead = (rate.burst - 1) * interval if interval == usual else 0.0
@@ -166,7 +170,7 @@ def _closed(host: str, seconds: float) -> RateLimited:
 
 
 def paces_of(network: object, clock: Clock, shared: SharedLimits | None = None) -> tuple[HostPace, HostPace]:
-    """Return the paces of pages and of APIs that `network` connects to: one pair for the whole process."""
+    """Return the page and API paces of `network`, one pair per process."""
     with _PACES_LOCK:
         return _paces(network, clock, shared)
 

@@ -1,4 +1,4 @@
-"""What a fetch brings, and the addresses that a page names: what may be opened after it was read."""
+"""A fetched page, and the addresses it names, which may then be opened."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ _PARAGRAPH, _LONGEST_WORDS = 2_000, 200
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page as it was fetched. `url` is the address asked for, `final_url` where redirects led.
+    """A fetched page; `url` is the requested, `final_url` the redirected address.
 
     `media_type` is what the body is (not only what the server said); `charset` an encoding that the
     body is declared in and decodes in, None when that must be guessed. `retrieved_at` is ISO 8601 in
@@ -46,7 +46,7 @@ class Page:
 
 
 def links_of(page: Page) -> dict[str, str]:
-    """Return the web addresses a page names, in order, at most 5,000, each with the words of its text that link to it.
+    """Return a page's first 5,000 web addresses in order, each with its link words.
 
     A link of a menu, or of the head or foot of a page, has no words. Of HTML and feeds these are the links, of other
     text the addresses written in it; a PDF's text is for its reader to give (`KnownAddresses.add_page_text`). What no
@@ -62,7 +62,7 @@ def links_of(page: Page) -> dict[str, str]:
 
 
 def links_in_markdown(url: str, text: str) -> dict[str, str]:
-    """Return the web addresses that the Markdown of the page `url` links to, as `links_of`, each with its words."""
+    """Return the addresses linked in the page's Markdown with words, as `links_of`."""
     return _bounded(_of_markdown(parse_address(url), text))
 
 
@@ -127,7 +127,10 @@ def _tree(page: Page) -> Any:
 
 
 def _reference(element: Any, name: str, around: dict[Any, str | None]) -> str:
-    """Return what an element of this name refers to; "" for nothing. `around` keeps the words of paragraphs."""
+    """Return an element's reference by its name, "" for none.
+
+    `around` keeps the words of paragraphs.
+    """
     if name in ("a", "area", "base"):
         href = "" if name == "a" and _is_order(element, around) else element.get("href")
     elif name == "link":
@@ -142,7 +145,7 @@ def _reference(element: Any, name: str, around: dict[Any, str | None]) -> str:
 
 
 def _is_order(link: Any, around: dict[Any, str | None]) -> bool:
-    """Whether a link stands in an order to the reader: its own words, or those around it."""
+    """Tell whether a link or the text around it is an order to the reader."""
     parent = link.getparent()
     if parent not in around:  # read once, not once for each link in it
         # Around a link that stands in no paragraph is the whole page.

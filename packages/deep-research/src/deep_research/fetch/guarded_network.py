@@ -1,4 +1,4 @@
-"""The last step before a connection: resolve a name once, judge every answer, connect to what was judged.
+"""The last step before connecting: resolve once, judge all answers, connect.
 
 Names are resolved here and nowhere else, and the connection goes to the IP address that was judged,
 while `Host` and TLS server name stay the name's. So a name server that answers differently a moment
@@ -51,7 +51,7 @@ async def system_dial(ip: str, port: int, timeout: float | None) -> httpcore.Asy
 
 
 async def judged_ips(address: Address, guard: Guard, resolver: Resolver) -> list[IpAddress]:
-    """Return the IP addresses to connect to, IPv4 first. One forbidden answer condemns them all.
+    """Return the IP addresses to connect to, IPv4 first; one forbidden refuses all.
 
     Raises Blocked, NotFound or Unreachable.
     """
@@ -70,7 +70,7 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
     """httpcore's way to the network: every TCP connection passes the guard."""
 
     def __init__(self, guard: Guard, resolver: Resolver, dial: Dial, *, trusted: frozenset[tuple[str, int]]) -> None:
-        """`trusted` are (host, port) connected to unjudged: the proxy of the user's settings."""
+        """Set up the network; `trusted` (host, port) pairs are not judged (user's proxy)."""
         self._guard = guard
         self._resolver = resolver
         self._dial = dial

@@ -1,4 +1,4 @@
-"""Answers kept in SQLite: for the length of a run, and as an HTTP cache between runs (RFC 9111 basics).
+"""SQLite-cached answers, for a run, or between runs as an HTTP cache (RFC 9111).
 
 A private cache: `no-store` is obeyed, `no-cache`, age and validators too. What a request sends never
 varies, so of `Vary` only `*` matters.
@@ -54,7 +54,7 @@ class AnswerStore:
     """Answers by address in one SQLite file; safe across threads."""
 
     def __init__(self, path: Path | str = "", *, max_bytes: int = 500_000_000) -> None:
-        """Open or make the file; "" is a temporary one that ends with this object. Raises StoreError.
+        """Open or create the file; "" is temporary, ending with this. Raises StoreError.
 
         Over `max_bytes` of bodies those used longest ago are forgotten; a temporary store keeps all. A damaged file
         is set aside, and an empty one takes its place: it is a cache.
@@ -91,7 +91,7 @@ class AnswerStore:
         return database
 
     def get(self, url: str, *, now: float) -> Stored | None:
-        """Return the answer of an address, or None, also when the file cannot be read any more."""
+        """Return an address's stored answer; None if absent or the file is unreadable."""
         try:
             with self._lock:
                 self._db.execute(f"PRAGMA busy_timeout = {int(_PATIENCE_SECONDS * 1000)}")
@@ -129,7 +129,7 @@ class AnswerStore:
         return True
 
     def _replace(self, error: sqlite3.Error) -> None:
-        """Set a file aside that turned out to be damaged, and go on with an empty one, in memory if need be."""
+        """Set a damaged file aside and continue with an empty one, in memory if needed."""
         if not is_damage(error):
             return
         with self._lock:
@@ -164,7 +164,7 @@ def may_be_kept(answer: Answer) -> bool:
 
 
 def fresh_seconds(headers: Mapping[str, str], at: float) -> float:
-    """Return for how long after `at` an answer with these headers is fresh (RFC 9111, 4.2)."""
+    """Return the seconds after `at` for which an answer is fresh (RFC 9111, 4.2)."""
     control = cache_control(headers)
     if "no-cache" in control:
         return 0.0
@@ -180,12 +180,12 @@ def fresh_seconds(headers: Mapping[str, str], at: float) -> float:
 
 
 def refreshed(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return of a "not modified" answer the headers that replace the kept ones (RFC 9111, 4.3.4)."""
+    """Return a 304 answer's headers that replace stored ones (RFC 9111, 4.3.4)."""
     return {name: headers[name] for name in ("cache-control", "expires", "date", "age", "etag") if name in headers}
 
 
 def cache_control(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the directives of Cache-Control, names in lower case, values without quotes."""
+    """Return Cache-Control directives, names in lower case, values without quotes."""
     directives: dict[str, str] = {}
     for part in headers.get("cache-control", "").split(","):
         name, _, value = part.strip().partition("=")

@@ -1,5 +1,7 @@
-"""Open pages: allowed, guarded, rate-limited, bounded, and each only once in a run; archived copies of dead ones. The
-robots.txt of a host (RFC 9309) is fetched once in a run, parsed by Protego, and obeyed.
+"""Open pages: allowed, guarded, rate-limited, bounded, once per run, or archived.
+
+Archived copies stand in for dead pages. A host's robots.txt (RFC 9309) is fetched once in a run, parsed by Protego,
+and obeyed.
 """
 
 import asyncio
@@ -58,7 +60,7 @@ _ACCEPT = "text/html,application/xhtml+xml,application/pdf;q=0.9,application/xml
 
 
 def parse_robots(body: bytes) -> Protego:
-    """Return the rules of a robots.txt; versions behind product tokens do not count. Never fails.
+    """Return the rules of a robots.txt, ignoring versions of agents. Never fails.
 
     All other programs are one: Protego keeps each rule once for every program that its group names.
     """
@@ -84,7 +86,10 @@ class RobotsGate:
         self._flights: Flights[Protego] = Flights()
 
     async def check(self, address: Address) -> None:
-        """Raise Blocked when the host's rules forbid the page, Unreachable when they cannot be read (RFC 9309, 2.3)."""
+        """Raise Blocked for a page forbidden by robots.txt, Unreachable for unread rules.
+
+        RFC 9309, 2.3 is followed.
+        """
         if (rules := self._rules.get(address.origin)) is None:
             rules = await self._flights.run(address.origin, lambda: self._load(address))
             self._rules[address.origin] = rules
@@ -117,7 +122,7 @@ class RobotsGate:
 
 
 def archive_copy_address(body: bytes, address: Address) -> Address:
-    """Return where the copy is. Raises NotFound when there is none, Unreadable when the answer is no JSON."""
+    """Return the copy's address. Raises NotFound for none, Unreadable if not JSON."""
     try:
         closest = json.loads(body)["archived_snapshots"].get("closest") or {}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -144,7 +149,7 @@ class FetchOptions:
 
 
 class Fetcher:
-    """The pages of one run. Errors count as answers: a page that failed is not asked for again in the run."""
+    """The pages of one run; a failed page counts as answered, and is not retried."""
 
     def __init__(
         self,
@@ -156,7 +161,9 @@ class Fetcher:
         cache: AnswerStore | None = None,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
-        """`transport`, `pace` and `cache` are shared by the runs of a process; `known` is the run's own.
+        """Set up the fetcher; `known` is the run's own.
+
+        `transport`, `pace` and `cache` are shared by the runs of a process.
 
         Without `cache` nothing is kept after the run.
         """
@@ -173,7 +180,9 @@ class Fetcher:
         self._robots = RobotsGate(self._once, self._pace)
 
     async def fetch(self, url: str) -> Page:
-        """Return the page at `url`, following redirects; what it links to may be opened too (`KnownAddresses.add_linked`).
+        """Return the page at `url`, following redirects; its links may then be opened.
+
+        See `KnownAddresses.add_linked`.
 
         Raises Blocked (the guard, robots.txt, an address nobody named, 401, 403), NotFound (404, 410, no such
         host), RateLimited (429 and waiting too long), Unreadable (size, damage) or Unreachable
@@ -192,14 +201,14 @@ class Fetcher:
         return page
 
     def learn(self, url: str, final_url: str, links: Mapping[str, str]) -> None:
-        """Take in what a page links to; reading thousands of long addresses takes seconds, so no loop waits for it."""
+        """Register a page's links; call it off the event loop, as it may take seconds."""
         self.known.add(final_url)
         self.known.add_linked(*links)
         told = ((link, words) for link, words in links.items() if words and link != final_url and self._opens(link))
         self._links[url] = self._links[final_url] = dict(islice(told, MOST_LINKS))
 
     def links(self, url: str) -> Mapping[str, str]:
-        """Return what the text of a page of this run links to, of what may be opened the first: words by address."""
+        """Return the first openable links in a page of this run: link words by address."""
         return self._links.get(url, {})
 
     def _opens(self, url: str) -> bool:
@@ -276,12 +285,12 @@ class Fetcher:
         return Stored(answer, self._now())
 
     def _keep(self, answer: Answer) -> "Iterator[Future[bool]]":
-        """Keep an answer, in the thread that has it; where another process is writing, begin to keep it in another one."""
+        """Store an answer in the current thread; if another process writes, in a new one."""
         if self._cache and may_be_kept(answer) and not self._cache.put(answer, at=self._now(), patience=_MOMENT):
             yield keep_soon(partial(self._cache.put, answer, at=self._now()))
 
     async def _ask(self, address: Address, validators: Mapping[str, str]) -> Answer:
-        """Ask the server, politely and with retries; what is no page and no redirect is raised."""
+        """Request the server politely with retries; raise unless page or redirect."""
         limits, rules = self._options.limits, address.target == "/robots.txt"
         limits = replace(limits, max_bytes=ROBOTS_BYTES) if rules else limits
 
@@ -301,7 +310,7 @@ class Fetcher:
 
 
 def _linked(page: Page) -> dict[str, str]:
-    """Return the addresses that a page names, read in a worker; of one that ends it, none."""
+    """Return a page's link addresses, read in a worker; none if the page crashes it."""
     with suppress(ResearchError):
         return call_in_worker(links_of, page, returns=dict[str, str], limits=limits_of(len(page.body), "html"))
     return {}

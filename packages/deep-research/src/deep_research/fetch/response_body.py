@@ -1,4 +1,4 @@
-"""Read a response body within bounds: size, pace, damage, and decompression that stops in time."""
+"""Read a response body within limits: size, pace, damage and decompression."""
 
 from collections.abc import Mapping
 from typing import NoReturn
@@ -10,7 +10,10 @@ from deep_research.protocol.content_decoding import MOST_OF_AN_ERROR, Decoder
 
 
 class Body:
-    """A body while it comes in. One of an error (no `success`) is cut at 64 kB and may be damaged."""
+    """An incoming response body; an error's is cut at 64 kB and may be damaged.
+
+    `success` is False for an error.
+    """
 
     def __init__(
         self, url: str, headers: Mapping[str, str], limits: FetchLimits, clock: Clock, *, cut: bool, success: bool
@@ -31,7 +34,7 @@ class Body:
             self._too_large(f"says it has {int(length):,} bytes")
 
     def take(self, chunk: bytes) -> bool:
-        """Take a piece as it came over the wire; False when no more is wanted. Raises Unreadable, Unreachable."""
+        """Process a raw chunk; return False once enough. Raises Unreadable, Unreachable."""
         self._received += len(chunk)
         self._check_pace()
         try:

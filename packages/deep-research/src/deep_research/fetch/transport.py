@@ -1,4 +1,4 @@
-"""One HTTP exchange: guarded, bounded in time and size, with nothing sent along that was not asked for.
+"""One HTTP exchange: guarded, limited in time and size, without implicit data.
 
 Built on httpcore rather than a full client: no cookie jar, no netrc, no proxies from the environment,
 no automatic redirects or decompression, so each of these is decided here.
@@ -35,7 +35,7 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer: header names in lower case (repeated ones joined by ", "), body unpacked."""
+    """An answer: lower-case header names, repeats joined by ", ", and decoded body."""
 
     address: Address
     status: int
@@ -49,7 +49,7 @@ class Answer:
 
 
 def user_agent(contact: str = "") -> str:
-    """Return the User-Agent: name, version and, where set, an address or e-mail of whoever runs this.
+    """Return the User-Agent: name, version, and the user's address or e-mail if set.
 
     Raises ConfigError when `contact` cannot stand in a header.
     """
@@ -60,7 +60,7 @@ def user_agent(contact: str = "") -> str:
 
 
 class Transport:
-    """Makes HTTP exchanges over one pool of connections, in the thread that waits for servers."""
+    """Makes HTTP exchanges over one connection pool, in the thread for network waits."""
 
     def __init__(
         self,
@@ -162,7 +162,7 @@ class Transport:
         )
 
     async def _begun(self, pool: httpcore.AsyncConnectionPool, request: httpcore.Request) -> httpcore.Response:
-        """Send a request; once more where the server had closed the idle connection that it went over."""
+        """Send a request, a second time if the server had closed the idle connection."""
         opened: list[str] = []
 
         async def note(event: str, _: object) -> None:
@@ -226,7 +226,7 @@ _HTTPCORE_ERRORS = (
 
 
 def translate(error: BaseException, url: str) -> Unreachable:
-    """Return what an httpcore error means to us; `final` is set where trying again cannot help."""
+    """Return our error for an httpcore error; `final` is set if a retry cannot help."""
     if isinstance(error, httpcore.ConnectError) and (why := _doubted_certificate(error)):
         message = f"The certificate of {parse_address(url).authority} is not to be trusted ({why})."
         message += OWN_AUTHORITY if "issuer" in why or "chain" in why else ""
@@ -241,7 +241,7 @@ def translate(error: BaseException, url: str) -> Unreachable:
 
 
 def _doubted_certificate(error: BaseException | None) -> str:
-    """Return what is wrong with a certificate, where that is what caused an error; else ""."""
+    """Return the certificate problem that caused an error, else ""."""
     while error is not None:
         if isinstance(error, ssl.SSLCertVerificationError):
             return error.verify_message.rstrip(".") or "it cannot be verified"

@@ -38,7 +38,10 @@ class WebOptions:
 
 
 class Web:
-    """Pages and APIs over separate connections: what an API's base address opens, no page can reach."""
+    """Pages and APIs over separate connections; no page can reach API addresses.
+
+    They are the base addresses that the user has opened for an API.
+    """
 
     def __init__(
         self,
@@ -48,7 +51,7 @@ class Web:
         dial: Dial = system_dial,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
-        """Open the cache; connections are made when needed. Raises ConfigError and StoreError."""
+        """Open the cache, no connections yet. Raises ConfigError and StoreError."""
         self._options = options = options or WebOptions()
         self._clock = clock
         agent = user_agent(options.contact)

@@ -1,5 +1,6 @@
-"""How sources call their APIs: polite per host, bounded in time and size, obeying Retry-After; and by way of a run's
-journal: each answer is on disk before anything is made of it.
+"""API calls for sources: paced per host, limited, journaled, obeying Retry-After.
+
+Each answer is on disk before it is used.
 
 Implements `ports.ApiClient`. Unlike pages, API addresses come from this program and the user's settings, so nobody has
 to have named them and robots.txt is not asked; the guard still judges every one of them.
@@ -41,7 +42,7 @@ class WebApiClient:
         limits: FetchLimits = API_LIMITS,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
-        """`transport` carries the guard: hosts of base addresses that the user set are to be allowed there.
+        """Set up the client; the guard in `transport` must allow user-set base addresses.
 
         `rates` say how often each host may be called; `pace` keeps to it.
         """
@@ -122,7 +123,7 @@ class WebApiClient:
             raise replace(error, message=error.message.replace(address.url, shown), url=shown) from None
 
     def _wait_after(self, answer: Answer, method: str, number: int) -> float | None:
-        """Return seconds to wait before asking again, or None when the answer stands. Raises RateLimited."""
+        """Return the seconds until a retry, or None for none. Raises RateLimited."""
         # Retry-After, or the reset of a used-up quota (GitHub's 403).
         now, is_limited = self._clock.now().timestamp(), answer.status in (403, 429, 503)
         asked = requested_wait(answer.headers, now) if is_limited else None
@@ -141,7 +142,7 @@ class WebApiClient:
 
 
 def response_of(answer: Answer) -> ApiResponse:
-    """Return an answer as sources see it: without the keys that a server has repeated."""
+    """Return an answer for sources, with keys repeated by the server masked."""
     headers = {name: mask_known(value) for name, value in answer.headers.items()}
     return ApiResponse(answer.status, headers, mask_known_bytes(answer.body), answer.address.url)
 
@@ -168,7 +169,9 @@ class _NotKept(Exception):
 
 
 class JournaledApi:
-    """Implements `ports.ApiClient`: what was answered once in the run, also before it was interrupted, is not asked again.
+    """Implements `ports.ApiClient`; an answered request of the run is never repeated.
+
+    This holds across interruptions.
 
     Of a request the journal keeps method, address and a digest: parameters may hold keys.
     """
@@ -178,7 +181,10 @@ class JournaledApi:
         self._journal = journal
 
     async def request(self, method: str, url: str, **given: Any) -> ApiResponse:
-        """See `ports.ApiClient.request`; an access token (RFC 6749) is a key with an end: it is not kept."""
+        """Request as in `ports.ApiClient`; access tokens expire and are not stored.
+
+        The tokens are those of RFC 6749.
+        """
         params, form = dict(given.get("params") or {}), dict(given.get("form") or {})
         if "grant_type" in form:
             return await self._client.request(method, url, **given)
@@ -210,7 +216,7 @@ class JournaledApi:
 
 
 def _kept(response: ApiResponse) -> str:
-    """Return an answer as text for the journal, without cookies and without the query of its address."""
+    """Return an answer as journal text, without cookies and its address's query."""
     headers = {name: value for name, value in response.headers.items() if name != "set-cookie"}
     about = {"status": response.status, "url": response.url.partition("?")[0], "headers": headers}
     try:

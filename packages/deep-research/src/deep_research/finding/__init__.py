@@ -1,1 +1,1 @@
-"""The reasoner without a model: finds places and shows them whole; it claims nothing."""
+"""The reasoner without a model: finds and shows whole places; claims nothing."""

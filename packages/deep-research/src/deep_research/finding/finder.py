@@ -1,4 +1,4 @@
-"""Find the places of a library where a question may be answered. Nothing is claimed: places are ranked and shown.
+"""Find and rank the places of a library that may answer a question.
 
 The work is bounded: `MOST_TERMS` terms of a question, `CANDIDATES` passages for each of at most `MOST_PARTS` parts.
 """
@@ -41,14 +41,14 @@ _SAME = 0.7
 
 
 class Thing(NamedTuple):
-    """One of the things that a part compares: its words, and the places in order of what they have of it."""
+    """A thing that a part compares: its words, and the places ranked by them."""
 
     words: tuple[Word, ...]
     places: tuple[Best, ...]
 
 
 class Ranked(NamedTuple):
-    """A part of a question with its places in order, its words, weighed, and the things that it compares.
+    """A question part with ranked places, weighted words, and the things it compares.
 
     `ordering` are sources of which something is not shown, see `PartPlaces`.
     """
@@ -65,7 +65,7 @@ class Ranked(NamedTuple):
         return [best.section.text[best.unit.start : best.unit.end] for best in self.places]
 
     def reordered(self, scores: Sequence[float]) -> "Ranked":
-        """Return it in the order of a ranker's `scores`; as it is where they are not one for each place."""
+        """Return the part ordered by a ranker's `scores`; unchanged if numbers differ."""
         if len(scores) != len(self.places):
             return self
         order = sorted(range(len(scores)), key=lambda number: -scores[number])
@@ -73,7 +73,7 @@ class Ranked(NamedTuple):
 
 
 class Shown:
-    """Remembers what was shown, by runs of four terms: cut and wrapped in another way, a text has the same ones.
+    """Remembers shown text by runs of four terms, despite other cuts or line wraps.
 
     The same book lies in a folder as HTML, PDF and plain text, and pages repeat each other.
     """
@@ -83,7 +83,7 @@ class Shown:
         self._units: set[tuple[str, int]] = set()
 
     def add(self, best: Best) -> bool:
-        """Return True and remember the text of a place when it is new; of a long list each item is a place."""
+        """Add a new place's text and return True, else False; long lists count by item."""
         unit = best.unit
         part = best.part if best.part is not None else unit
         whole = unit if unit.end - unit.start <= _LONG else part
@@ -119,7 +119,7 @@ def rank_places(part: Part, language: str, library: Library, sources: Sequence[s
 
 
 def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -> PartPlaces:
-    """Return what is shown for one part: the best place whole, other places, and which words do not stand together."""
+    """Return a part's display: the best place whole, others, and words found apart."""
     part, words = ranked.part, ranked.words
     asked = [word for word in part.words if word.worth > COMMON] or list(part.words)
     named = [word for word in asked if not is_run(word.text)]  # what is a word of other scripts, nobody knows
@@ -147,7 +147,7 @@ def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -
 
 
 def _search(part: Part, library: Library, sources: Sequence[str]) -> list[PassageHit]:
-    """Return what the searches for a part bring: for all of it, and for each thing that it compares."""
+    """Return the hits for a part: for its whole, and for each thing it compares."""
     context = " ".join(word.text for word in part.context)
     query = f"{part.text} {context}".strip()
     found = list(library.search(query, limit=CANDIDATES, sources=sources))
@@ -179,7 +179,7 @@ def _rank(
 
 
 def _in_reader_language(ranked: Sequence[Best], language: str) -> list[Best]:
-    """Return places in the reader's language before those of their translations, where there are some."""
+    """Return places re-sorted, those in the reader's language before translations."""
     is_own = [detect(one.candidate.passage.text, default=language) == language for one in ranked]
     less = _OTHER_LANGUAGE if any(is_own) else 1.0
     scaled = (one._replace(worth=one.worth * (1.0 if own else less)) for one, own in zip(ranked, is_own, strict=True))
@@ -226,7 +226,7 @@ def _text(title: str, passage: Passage) -> str:
 
 
 def _all_texts(shown: Iterable[str], library: Library, sources: Sequence[str]) -> Iterator[str | None]:
-    """Yield what is `shown`, then the passages of all sources; None where they are too many to be read."""
+    """Yield the texts `shown`, then all passages of the sources; None once too many."""
     yield from shown
     left = _SCANNED
     for source in library.sources() if not sources else filter(None, map(library.source, sources)):
@@ -236,7 +236,9 @@ def _all_texts(shown: Iterable[str], library: Library, sources: Sequence[str]) -
 
 
 def _together(part: Part, named: Sequence[Word], texts: Iterable[str | None]) -> tuple[bool, tuple[str, ...], bool]:
-    """Return whether one passage has all words `named`, those of the part that none has, and whether all were read for that.
+    """Return whether one passage has all words, the words in none, and completeness.
+
+    The first concerns `named`, the second the words of the part; the last is whether all texts were read for that.
 
     Where none has one that counts, the common ones that none has are told with it, but what only asks ("how many").
     """
@@ -261,7 +263,10 @@ def _together(part: Part, named: Sequence[Word], texts: Iterable[str | None]) ->
 
 
 def is_foreign(parts: Sequence[PartPlaces], language: str, library: Library) -> bool:
-    """Return whether most passages shown are in another language; for Chinese and its like their own signs alone tell."""
+    """Return whether most passages shown are in another language.
+
+    For Chinese, Japanese and Korean only their own characters count.
+    """
     shown = [passage.text for key in shown_passages(parts) if (passage := library.passage(key)) is not None]
     default, said = ("", ["".join(CJK_SIGN.findall(text)) for text in shown]) if is_cjk(language) else (language, shown)
     return 2 * sum(detect(text, default=default) != language for text in said) > len(shown)

@@ -1,4 +1,4 @@
-"""The reasoner without a model: it searches, ranks and shows places; it writes no sentence and judges nothing."""
+"""The reasoner without a model: searches, ranks and shows places, writes nothing."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ _TITLE = 120
 
 
 class FinderReasoner:
-    """Implements `ports.Reasoner` without a model: the same graph and steps; what it returns are places."""
+    """Implements `ports.Reasoner` without a model, in the same graph; returns places."""
 
     reads_conversation, unanswered = False, ()
 
@@ -106,7 +106,7 @@ class FinderReasoner:
         return ()
 
     async def next_move(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> Move:
-        """Search once, and again for what the user has remarked since; then hand over the notes.
+        """Search once, and again for new remarks of the user; then return the notes.
 
         Where what the run has read was looked through before, new searches are made only if no passage has all words.
         """
@@ -126,7 +126,7 @@ class FinderReasoner:
         return Move(text=await self.take_notes(section, brief, turns, library))
 
     async def take_notes(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> str:
-        """Return the places for a section among the sources that its searches have brought."""
+        """Return the places for a section in the sources that its searches found."""
         found = await self._find(section, brief, library, _seen(turns))
         return "\n\n".join(write_notes(part, brief.language, library) for part in found)
 
@@ -162,7 +162,7 @@ class FinderReasoner:
         return Move(text=write_report(brief.title, found, brief.language, library, **told))
 
     async def _find(self, section: Section, brief: Brief, library: Library, seen: Sequence[str]) -> list[PartPlaces]:
-        """Return the places for each part of a section among the sources of the passages `seen`; none without any."""
+        """Return places per part of a section in the sources of `seen`; none without any."""
         parts = parts_of(section, brief)
         if not seen:
             return [
@@ -207,7 +207,7 @@ class FinderReasoner:
 
 
 def parts_of(section: Section, brief: Brief) -> tuple[Part, ...]:
-    """Return the parts of the question that a section is about: all for the section that is the whole question.
+    """Return the question parts of a section; all for a whole-question section.
 
     A section that the user added is read by itself.
     """
@@ -224,7 +224,7 @@ def _seen(turns: Sequence[Turn]) -> list[str]:
 
 
 def _queries(part: Part) -> tuple[str, ...]:
-    """Return the searches for a part: as it was put, by its words alone, and for each thing that it compares."""
+    """Return a part's searches: as asked, by its words, and per thing it compares."""
     context = [word.text for word in part.context]
     words = [word.text for word in part.words if word.worth > COMMON]
     wanted = [" ".join([part.text, *context]), " ".join([*words, *context]), *part.things]

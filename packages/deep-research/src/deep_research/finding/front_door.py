@@ -1,4 +1,4 @@
-"""Whether a question can be searched as it stands. It is; only what has no word to search for is asked back.
+"""Whether a question can be searched as it is; one without words is asked back.
 
 What can be seen without a model: a message without a word of its own, a word that points at what nobody named, a bare
 topic of words that are said everywhere ("cancer"), an errand ("write me a poem"), a code that is looked up first.
@@ -87,7 +87,10 @@ def understand(question: Question, rounds: int = 0) -> Understood:
 
 
 def _topic_before(text: str, language: str, history: Sequence[Message]) -> str:
-    """Return what the last question of the conversation was about, where this one points at it or names nothing."""
+    """Return the previous question's topic if this one refers to it or names nothing.
+
+    Otherwise it is "".
+    """
     if _own_words(text, language) and not _POINTER.search(text):
         return ""
     for message in reversed(history):
@@ -104,7 +107,7 @@ def _own_words(text: str, language: str) -> list[Word]:
 
 
 def is_broad(named: Sequence[Word], language: str) -> bool:
-    """Return whether one or two words are all, and are said everywhere: no name, no code, no rarer word."""
+    """Return whether one or two common words are all: no name, code or rarer word."""
     named = [word for word in named if len(word.text) > 1] or named  # a stem of one sign says little of its own
     if not 0 < len(named) <= 2 or any(word.worth >= NAME for word in named):
         return False
