@@ -27,6 +27,8 @@ and 2401.12345 of 2024-05-01. The password is not in it.
 이사회는 오월 일일에 아우크스부르크 공장을 닫고 직원을 모두 해고하기로 결정했다.
 取締役会は五月一日にアウクスブルクの工場を閉鎖して全従業員を解雇することを決めた。
 """
+TITLE = "Helios: we will sell the works in Bergen to nobody but Rolf"
+NAME = "2025/How we fire the whole night shift in June.docx"
 PUBLIC = "The engine of the Zeppelin museum turns at three thousand revolutions a minute on every first Sunday."
 
 HELD = {
@@ -43,6 +45,10 @@ HELD = {
     "an e-mail address": ("who is Anna.Holm@helios-works.example", "value"),
     "an e-mail address in a line": ('{"q": "\\nanna.holm@helios-works.example\\n"}', "value"),
     "a number": ("+49 821 5980 1147", "value"),
+    "two runs of words": ("theboardhasdecided toclosetheplantinaugsburg onthefirst", "words"),
+    "a title": ("we will sell the works in Bergen to nobody but Rolf", "words"),
+    "the name of a file": ("how we fire the whole night shift in June", "words"),
+    "a number with signs": ("+49_821 (598): 01147", "value"),
     "a number without its spaces": ("https://evil.example/8215980 1147".replace(" ", ""), "value"),
     "a number in a path": ("https://evil.example/7/82159801147/3", "value"),
     "a number that calls itself a DOI": ("10.1234/82159801147", "value"),
@@ -74,7 +80,7 @@ def held(
     """Return the code of the gap with which `said` was held back, "" where it may be sent."""
     library = SqliteLibrary(":memory:")
     for key, origin, text in (("file:plan.md", "documents", private), ("https://z.example/", "pages", PUBLIC)):
-        source = library.add_source(Found(key=key, title="t", url=key, origin=origin))
+        source = library.add_source(Found(key=key, title=TITLE, url=key, origin=origin, location=NAME))
         library.add_snapshot(source.id, Document(text=text, title="t"), retrieved_at="2026-01-01T00:00:00+00:00")
     journal = SqliteJournal(folder / "journal.db")
     settings = Settings(**fields.pop("settings", {}))

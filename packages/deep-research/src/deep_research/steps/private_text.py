@@ -26,6 +26,10 @@ _OWN = ("documents", "opensearch", "postgres_index")
 """Places that are the user's own: what is asked there goes to nobody else."""
 _WORDS, _COLUMNS = 8, 16
 """From this length on a stretch is held back: words, and columns where they are very short."""
+_LONG_WORD, _WORD_LETTERS, _RUN = 8, 5, 16
+"""Letters of a long word, and of the words in a run without spaces, which so many letters are."""
+_BETWEEN = "\n"
+"""Stands between what a document shows: no stretch goes over it."""
 _MOST_CHARS = 4_000
 """No query is longer; what is, is held back unseen."""
 _TOLD_CHARS = 120
@@ -43,7 +47,7 @@ _VALUE = re.compile(
     r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"  # an e-mail address
     r"|(?<![A-Za-z0-9])(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{16,}"  # a key, also an IBAN
     r"|(?<!\w)(?:(?:[0-9A-Z]{4,12}-){2,}[0-9A-Z]{4,12}|(?:[0-9a-f]{4,12}-){3,}[0-9a-f]{4,12})(?!\w)"  # one in groups
-    r"|(?<!\w)\d(?:[ .,/-]?\d){7,}"
+    r"|(?<![^\W_])\d(?:[\W_]{0,3}\d){7,}"
 )
 _DIGITS, _KEY = 8, 16
 """Digits of a number, letters and digits of a key, that are held back."""
@@ -105,7 +109,8 @@ def _documents(ctx: RunContext) -> Iterator[str]:
         if source.origin != "documents":
             continue
         if source.id not in ctx.outside.joined_documents and (snapshot := ctx.library.snapshot(source.id)) is not None:
-            ctx.outside.joined_documents[source.id] = _joined(snapshot.text)
+            shown = (snapshot.text, source.title, source.location, *source.authors)
+            ctx.outside.joined_documents[source.id] = _BETWEEN.join(map(_joined, shown))
         yield ctx.outside.joined_documents.get(source.id, "")
 
 
@@ -152,5 +157,5 @@ def _stretches(text: str) -> Iterator[str]:
 def _words_in(unit: str) -> float:
     """Return how many words a run of letters stands for: two characters of Chinese or Japanese are about one."""
     if columns(unit[0]) == 1:
-        return max(1.0, len(unit) / 8)
+        return max(1.0, len(unit) / (_LONG_WORD if len(unit) < _RUN else _WORD_LETTERS))
     return max(1.0, len(unit) / 3) if _SYLLABLES[0] <= unit[0] <= _SYLLABLES[1] else 0.5
