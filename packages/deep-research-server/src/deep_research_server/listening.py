@@ -46,7 +46,10 @@ def _most_connections() -> int:
 
 
 class _ShortHeads(ReceiveBuffer):
-    """What has come of a connection, of which a head and a trailer may have so many lines: h11 takes long for each."""
+    """The unread bytes of a connection; a head or trailer of many lines is refused.
+
+    h11 takes long for each line.
+    """
 
     def maybe_extract_lines(self) -> list[bytearray] | None:
         """See ReceiveBuffer. Raises h11.RemoteProtocolError."""
@@ -74,8 +77,10 @@ class _PacedParser(h11.Connection):
 
 
 class _HeldBack(FlowControl):
-    """Reads nothing on while further requests wait behind one that is there: uvicorn reads on for whoever asks to hear
-    of its client's leaving, and would keep what comes without end."""
+    """Flow control that reads nothing more while whole requests wait to be handled.
+
+    uvicorn reads on to hear of its client's leaving, and would keep without end what comes.
+    """
 
     def __init__(self, transport: asyncio.Transport, parser: h11.Connection) -> None:
         super().__init__(transport)

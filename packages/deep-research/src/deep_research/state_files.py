@@ -1,4 +1,7 @@
-"""Files and folders of the state folder: for their owner alone, whatever the umask says; damaged ones are set aside."""
+"""Files and folders of the state folder, owner-only; damaged ones are set aside.
+
+Their permissions do not depend on the umask.
+"""
 
 import os
 import secrets
@@ -23,7 +26,10 @@ else:
     import fcntl
 
     def lock(file: int, *, wait: bool = False) -> None:
-        """Lock an open file for this process until it is closed. Raises OSError where another one has it, unless it is to `wait`."""
+        """Lock an open file for this process until it is closed.
+
+        Raises OSError where another process has it, unless it is to `wait`.
+        """
         fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
@@ -45,7 +51,7 @@ _OTHERS = 0o077
 
 
 def open_private(path: Path, mode: str) -> IO[str]:
-    """Open a text file for writing or appending, readable by its owner alone. Raises OSError."""
+    """Open a text file for writing or appending, owner-only; raise OSError."""
     only_owner = partial(os.open, mode=_FILE)
     file = open(path, mode, encoding="utf-8", errors="surrogatepass", opener=only_owner)  # noqa: SIM115 - handed over
     make_private(path)
@@ -53,13 +59,16 @@ def open_private(path: Path, mode: str) -> IO[str]:
 
 
 def open_new(path: Path, *, private: bool) -> IO[bytes]:
-    """Open a new file for writing, for its owner alone if `private`; no link is followed. Raises OSError."""
+    """Open a new file for writing, owner-only if `private`; raise OSError.
+
+    No symbolic link is followed.
+    """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     return os.fdopen(os.open(path, flags, _FILE if private else 0o666), "wb")
 
 
 def beside(path: Path) -> Path:
-    """Return a name in the folder of `path` that nobody can foretell, for what replaces it in one step."""
+    """Return an unpredictable name beside `path`, for the file that replaces it."""
     return path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.tmp")
 
 
@@ -75,7 +84,7 @@ def make_private_file(path: Path | str) -> None:
 
 
 def make_private_folder(path: Path) -> None:
-    """Make a folder unless it is there, with those above it that are missing; keep others from those made.
+    """Make a missing folder and its missing parents, accessible to the owner alone.
 
     Raises OSError.
     """
@@ -86,7 +95,7 @@ def make_private_folder(path: Path) -> None:
 
 
 def make_private(path: Path) -> None:
-    """Take the rights of others to a file or folder away; without effect on what is not ours."""
+    """Remove others' access to a file or folder; do nothing where it is not ours."""
     with suppress(OSError):
         mode = path.stat().st_mode & 0o777
         if mode & _OTHERS:
@@ -94,7 +103,7 @@ def make_private(path: Path) -> None:
 
 
 def is_damage(error: BaseException | None) -> bool:
-    """Tell whether the file itself is at fault: it is no database, a damaged one, or one of another program."""
+    """Tell whether an error means that the file is damaged, foreign or no database."""
     code = getattr(error, "sqlite_errorname", "") or ""
     return isinstance(error, sqlite3.Error) and (
         code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or "no such column" in str(error)
@@ -102,7 +111,10 @@ def is_damage(error: BaseException | None) -> bool:
 
 
 def set_aside(path: Path) -> None:
-    """Rename a damaged database to `….damaged`, in place of an earlier one, and drop SQLite's files beside it."""
+    """Rename a damaged database to `….damaged` and delete SQLite's files beside it.
+
+    An earlier `….damaged` is replaced.
+    """
     with suppress(OSError):
         path.replace(path.with_name(f"{path.name}.damaged"))
     for suffix in ("-wal", "-shm"):

@@ -1,4 +1,4 @@
-"""The process that works for another one: it calls the functions it is told to, each within limits; see `worker_pool`.
+"""The worker process: call requested functions within limits; see `worker_pool`.
 
 What comes in are pickles of the parent, which it trusts; what goes out is JSON, because the parent trusts no process in
 which somebody else's text is read.
@@ -34,7 +34,7 @@ _LARGEST_FILE = 1_000_000_000
 
 
 class Limits(NamedTuple):
-    """What one call may take: bytes of memory, beyond what the process has at its start, and seconds of computing."""
+    """Limits of one call: bytes of memory beyond those at the start, and CPU seconds."""
 
     memory: int
     cpu_seconds: float
@@ -68,7 +68,7 @@ _parent: _Parent | None = None
 
 
 def ask_parent(name: str, *args: Any, **named: Any) -> Any:
-    """Return what a function that the parent offers under `name` returns; only in a worker, inside of a call."""
+    """Return the result of the parent's function `name`; only during a worker's call."""
     assert _parent is not None
     _parent.tell(ASKS, [name, args, named])
     return next(_parent.requests())
@@ -76,7 +76,7 @@ def ask_parent(name: str, *args: Any, **named: Any) -> Any:
 
 @contextmanager
 def limited(limits: Limits) -> Iterator[None]:
-    """Let this process take so much memory and time until the block ends; what goes beyond the time ends it.
+    """Limit this process's memory and time inside the block; excess time ends it.
 
     Where the system has no such limits, the waiting time of the parent is the only one.
     """
@@ -108,7 +108,10 @@ _at_start = _address_space()
 
 
 def _answer(parent: _Parent, function: str, args: tuple[Any, ...], limits: Limits | None) -> None:
-    """Call a function and send what it returns or raises; without `limits` it sets its own."""
+    """Call a function and send its result or error.
+
+    Without `limits` the function sets its own.
+    """
     module, _, name = function.partition(":")
     try:
         call = getattr(importlib.import_module(module), name)

@@ -1,4 +1,4 @@
-"""Call functions in processes that are ended at a limit of time or memory: whatever works on text of others goes there.
+"""Run functions on others' text in processes ended at a limit of time or memory.
 
 A regular expression or a parser that a hostile text holds up also holds the interpreter: no thread goes on, no signal
 is heard. In a process of its own it costs that call alone. Processes are started when they are first needed and kept.
@@ -48,7 +48,7 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 class StopSwitch:
-    """Ends, from any thread, the calls that are made under it; those that come later are not begun."""
+    """A switch that ends the calls under it, from any thread, and bars later ones."""
 
     def __init__(self) -> None:
         self.is_set = False
@@ -68,7 +68,7 @@ class StopSwitch:
 
     @contextmanager
     def watching(self, worker: "Worker") -> Iterator[None]:
-        """Let the process be ended inside the block. Raises Stopped when it is too late to begin."""
+        """Let the process be ended inside the block; raise Stopped if it is too late."""
         with self._lock:
             if self.is_set:
                 raise Stopped("the work was stopped")
@@ -88,7 +88,7 @@ _SWITCH: ContextVar[StopSwitch | None] = ContextVar("stop_switch", default=None)
 
 
 class Worker:
-    """A process that calls functions one after another. A thread takes its answers in.
+    """A process that calls functions one after another; a thread reads its answers.
 
     It may write files in `folder` alone ("": none at all). Raises OSError when it cannot be started.
     """
@@ -111,7 +111,7 @@ class Worker:
 
     @property
     def is_usable(self) -> bool:
-        """Whether it can be given another call: it is alive, and has answered the last one."""
+        """Tell whether it can take another call: it is alive and has answered the last."""
         return self._is_done and self._process.poll() is None
 
     def _listen(self) -> None:
@@ -121,7 +121,7 @@ class Worker:
         self._lines.put(b"")
 
     def _line(self, seconds: float) -> bytes:
-        """Return the next whole line, or none when the process has ended or takes longer than `seconds`."""
+        """Return the next whole line; b"" if the process ended or exceeds `seconds`."""
         with suppress(queue.Empty):
             line = self._lines.get(timeout=max(0.0, seconds))
             return line if line.endswith(b"\n") else b""
@@ -140,7 +140,7 @@ class Worker:
         self._send((name, args, limits))
 
     def result(self, returns: Any, seconds: float, offered: Mapping[str, Callable[..., Any]] = _NOTHING_OFFERED) -> Any:
-        """Return the next result, checked to be a `returns`. `offered` are the functions that the call may ask for.
+        """Return the next result, checked as `returns`; its call may ask for `offered`.
 
         Raises WorkTooLarge when the process has ended or takes longer than `seconds`, and what the function raised: an
         error of ours as itself, another one as ResearchError.
@@ -227,7 +227,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def own_worker(folder: str = "") -> Iterator[Worker]:
-    """Give a worker beside the pool, for long work; the switch that governs this thread ends it. See `Worker`."""
+    """Yield a `Worker` beside the pool for long work; this thread's switch ends it."""
     worker = Worker(folder)
     try:
         with (_SWITCH.get() or StopSwitch()).watching(worker):
@@ -266,13 +266,13 @@ def call_in_worker(
 
 
 def start_ahead(function: Function, *args: Any) -> None:
-    """Call a function in every process that may be needed, so that each is there, with its imports, before its work."""
+    """Call a function in every process, to start it with imports ahead of its work."""
     for _ in range(_PROCESSES):
         _pools[-1].threads.submit(partial(call_in_worker, function, *args, returns=object, limits=_START_SECONDS))
 
 
 async def in_worker_thread(work: Callable[_P, _T], *args: _P.args, **named: _P.kwargs) -> _T:
-    """Return `work(*args, **named)`, done in a thread whose calls in workers end when this is cancelled.
+    """Return `work(*args, **named)` from a thread; cancelling ends its worker calls.
 
     There are as many such threads as workers, so that what waits for a worker takes no thread from others; they give
     turns to owners.

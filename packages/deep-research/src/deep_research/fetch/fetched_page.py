@@ -102,7 +102,7 @@ def _of_markup(page: Page) -> Iterator[tuple[str, str]]:
 
 
 def _visible(root: Any) -> Iterator[Any]:
-    """The elements of a page without those that no visitor sees and what is in them."""
+    """Return the elements of a page that a visitor sees."""
     walk = import_module("lxml.etree").iterwalk(root, events=("start",))
     for _, element in walk:
         if not isinstance(element.tag, str):

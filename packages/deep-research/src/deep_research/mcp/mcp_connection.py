@@ -234,7 +234,7 @@ class McpConnection:
                 ready.exception()  # seen: who asked may be gone
 
     def _make(self, stack: AsyncExitStack, error_output: StandardError) -> "Client":
-        """The client, not yet entered."""
+        """Return the client, not yet entered."""
         from mcp.types import Implementation  # noqa: PLC0415
 
         from mcp import Client  # noqa: PLC0415 - only with a server

@@ -75,7 +75,7 @@ def _web(uri: Any) -> str:
 
 
 def _bounded(structured: Any, hide: Callable[[str], str]) -> Any:
-    """The structured form, unless it is too long: the text says the same."""
+    """Return the structured form, unless it is too long: the text says the same."""
     if structured is None:
         return None
     text = json.dumps(structured, ensure_ascii=False)
@@ -138,5 +138,5 @@ def _why(cause: BaseException, code: object, status: int | None, seconds: float)
 
 
 def _first_line(cause: BaseException) -> str:
-    """What an error says first; what follows is a listing."""
+    """Return what an error says first; what follows is a listing."""
     return shortened(str(cause).strip().partition("\n")[0])

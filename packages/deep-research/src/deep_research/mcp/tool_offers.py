@@ -85,7 +85,7 @@ def query_argument(parameters: Mapping[str, Any]) -> str:
 
 
 def _name(name: str) -> str:
-    """The name as every provider takes it."""
+    """Return the name as every provider takes it."""
     return _UNFIT.sub("_", name).strip("_")[:_LONGEST_NAME] or "tool"
 
 
@@ -160,7 +160,7 @@ def _properties(part: Mapping[str, Any], whole: Mapping[str, Any], left: Iterato
 
 
 def _referred(named: str, whole: Mapping[str, Any]) -> Any:
-    """What a reference within the schema leads to; others lead nowhere."""
+    """Return what a reference within the schema leads to; others lead nowhere."""
     value: Any = whole
     for step in named.removeprefix("#/").split("/") if named.startswith("#/") else ["#"]:
         value = value.get(step) if isinstance(value, Mapping) else None

@@ -141,7 +141,7 @@ def _paragraphs(row: Mapping[str, Any], title: str, depth: int = 0) -> Iterator[
 
 
 def _said(value: Any) -> str:
-    """A field of an entry in words: a number, a short text, a list of them."""
+    """Return a field of an entry in words: a number, a short text, a list of them."""
     if isinstance(value, list):
         return ", ".join(s for part in value[:20] if not isinstance(part, list | Mapping) and (s := _said(part)))
     if isinstance(value, bool | int | float):
@@ -156,7 +156,7 @@ def _of_text(part: ToolContent, call: Call) -> tuple[Found, str]:
 
 
 def _read(text: str, title: str, media_type: str = "") -> Document:
-    """The text as a document: HTML where it looks like it or says so, else Markdown."""
+    """Return a text as a document: HTML where it looks like that, else Markdown."""
     markup = "</" in text and any(tag in text.lower() for tag in ("<p", "<a ", "<div", "<html", "<br", "<i>", "<b>"))
     kind = "text/html" if markup or media_type.startswith("text/html") else "text/markdown"
     reader = reader_of(kind)
@@ -166,7 +166,7 @@ def _read(text: str, title: str, media_type: str = "") -> Document:
 
 
 def _line(row: Mapping[str, Any], names: Sequence[str]) -> str:
-    """The first of these fields that holds a text or a number, on one line."""
+    """Return the first of these fields that holds a text or a number, on one line."""
     for name in names:
         value = row.get(name)
         if isinstance(value, str | int | float) and not isinstance(value, bool) and (line := fold(str(value))):

@@ -98,7 +98,7 @@ def variables(name: str) -> frozenset[str]:
 
 
 def _line(path: Path, word: str) -> int:
-    """The first line in which a word stands; 1 when there is none."""
+    """Return the first line in which a word stands; 1 when there is none."""
     lines = enumerate(_text_of(path).splitlines(), 1)
     return next((number for number, line in lines if re.search(rf"\b{re.escape(word)}\b", line)), 1)
 

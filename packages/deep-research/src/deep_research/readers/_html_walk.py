@@ -108,7 +108,7 @@ def _cells(row: Element) -> Iterator[Element]:
 
 
 def _cell_text(cell: Element) -> str:
-    """The text of a cell on one line, its blocks kept apart."""
+    """Return the text of a cell on one line, its blocks kept apart."""
     pieces = [cell.text or ""]
     for event, element in lxml_etree().iterwalk(cell, events=("start", "end")):
         if element is cell:
@@ -255,7 +255,7 @@ class _Walker:
             self._terms.append(text)
 
     def _signature(self, text: str) -> None:
-        """The definition of a function or class (Sphinx) is a section of its own."""
+        """Return the definition of a function or class (Sphinx) is a section of its own."""
         level = min(6, self._level + max(1, self._definitions))
         if len(text) <= _LONG_SIGNATURE:
             self._builder.heading(level, text)
@@ -301,7 +301,7 @@ def _announced(title: str) -> str:
 
 
 def _text_with_breaks(element: Element) -> str:
-    """The text of code as it stands; a `br` in it is a line end."""
+    """Return the text of code as it stands; a `br` in it is a line end."""
     for br in element.iter("br"):
         br.text = "\n"
     return text_of(element)

@@ -150,7 +150,7 @@ def _records(text: str, builder: DocumentBuilder) -> Iterator[Any]:
 
 
 def _list_in(value: Any) -> list[Any] | None:
-    """The records of a file: a list, or the only list of objects inside an object."""
+    """Return the records of a file: a list, or the only list in an object."""
     if isinstance(value, list):
         return value
     if not isinstance(value, dict):
@@ -203,7 +203,7 @@ def _write_record(record: Any, number: int, builder: DocumentBuilder) -> None:
 
 
 def _title_field(record: dict[str, Any]) -> str | None:
-    """The field that names the record: one line of text under a name that says so."""
+    """Return the field that names a record: one line of text under such a name."""
     by_name = {field.lower(): field for field in reversed(record)}
     for name in _TITLES:
         field = by_name.get(name)

@@ -176,7 +176,7 @@ class EpubReader:
 
 
 def _package(book: zipfile.ZipFile) -> tuple[str, tree.Element]:
-    """The folder of the package document, and its root."""
+    """Return the folder of the package document, and its root."""
     root = _xml(book, _CONTAINER)
     path = next((element.get("full-path") for element in root.iter("rootfile")), None)
     if not path:

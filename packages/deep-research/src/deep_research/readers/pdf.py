@@ -47,7 +47,7 @@ def _write_lines(lines: list[Line], body_size: float, builder: DocumentBuilder) 
 
 
 def _with_bullets(lines: list[Line]) -> list[Line]:
-    """A bullet that stands on a line of its own belongs to the next line."""
+    """Return a bullet that stands on a line of its own belongs to the next line."""
     joined: list[Line] = []
     bullet = False
     for line in lines:
@@ -90,7 +90,7 @@ def _goes_on(open_lines: list[Line], line: Line, full_width: float, body_size: f
 
 
 def _leading(open_lines: list[Line], line: Line) -> float:
-    """The distance between lines of this paragraph, or what is usual for the size."""
+    """Return the line distance of a paragraph, or the usual one for its size."""
     gaps = [a.top - b.top for a, b in pairwise(open_lines) if 0.5 * line.size < a.top - b.top < 4 * line.size]
     return median(gaps) if gaps else max(line.size, line.top - line.bottom) * 1.25
 
@@ -330,7 +330,7 @@ def _pattern(text: str, own: str) -> str:
 
 
 def _running_lines(pages: list[list[Line]], before: int | None) -> set[str]:
-    """The lines that stand at the edges of many pages."""
+    """Return the lines that stand at the edges of many pages."""
     printed = _printed_lines(pages)
     if len(pages) < 3:
         return printed
@@ -398,7 +398,7 @@ def _without_edges(lines: list[Line], running: set[str], own: str, *, is_numbere
 
 
 def _body_size(pages: list[list[Line]]) -> float:
-    """The font size in which most of the text is set."""
+    """Return the font size in which most of the text is set."""
     sizes: Counter[float] = Counter()
     for lines in pages:
         for line in lines:

@@ -108,7 +108,7 @@ def _write_block(block: list[str], builder: DocumentBuilder) -> None:
 
 
 def _write_items(block: list[str], builder: DocumentBuilder) -> None:
-    """A list: each line with a marker begins an item, others go on with it."""
+    """Return a list: each line with a marker begins an item, others go on with it."""
     indents: list[int] = []
     marker, text = "", ""
 

@@ -62,12 +62,12 @@ snippet = partial(shorten, most=300)
 
 
 def line(markup: str) -> str:
-    """Return `markup` on one line: tags gone, entities resolved, exponents written `10^-3`."""
+    """Return `markup` as one line: tags removed, entities decoded, powers as `10^-3`."""
     return fold(" ".join(" ".join(part) for part in sections(markup)))
 
 
 def paragraphs(markup: str) -> str:
-    """Return the text of `markup`, paragraphs parted by blank lines, headings as paragraphs of their own."""
+    """Return the text of `markup`, paragraphs and headings parted by blank lines."""
     return "\n\n".join(part for section in sections(markup) for part in section if part)
 
 

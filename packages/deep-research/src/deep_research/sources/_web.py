@@ -1,4 +1,4 @@
-"""What web search engines share: options, one key per address, results as `Found`."""
+"""Shared parts of web search engines: options, address keys and `Found` results."""
 
 import re
 from typing import NamedTuple
@@ -36,7 +36,9 @@ class WebOptions(DatedOptions):
 
 
 class Page(NamedTuple):
-    """One result of a web search. `excerpt` is what the engine shows of it, `text` the whole page where it has it.
+    """One web search result with the engine's `excerpt` and the whole page in `text`.
+
+    `text` is "" where the engine does not return the whole page.
 
     An excerpt of `least` characters or more becomes a document that says so: it stands in for a page that cannot be
     read. A whole text is handed on unread.
@@ -109,7 +111,10 @@ def urlsplit_or_none(url: str) -> str:
 
 
 def page_key(url: str) -> str:
-    """Return one key for all spellings of an address; papers, trials and repositories have the key of their source."""
+    """Return one key for all spellings of an address.
+
+    Papers, trials and repositories have the key of their source.
+    """
     parts = urlsplit(url)
     host, path = (parts.hostname or "").removeprefix("www."), parts.path
     if host.endswith("arxiv.org") and (paper := arxiv_id(f"arxiv.org{path}")):
@@ -127,7 +132,7 @@ def page_key(url: str) -> str:
 
 
 def sited(query: str, options: WebOptions) -> str:
-    """Return the query with `site:` operators, for engines that have no parameter for domains."""
+    """Return the query with `site:` operators, for engines without domain parameters."""
     included = " OR ".join(f"site:{domain}" for domain in options.include_domains)
     included = f"({included})" if len(options.include_domains) > 1 else included
     excluded = " ".join(f"-site:{domain}" for domain in options.exclude_domains)

@@ -1,4 +1,4 @@
-"""ClinicalTrials.gov: registered trials with their posted results (https://clinicaltrials.gov/data-api/api)."""
+"""ClinicalTrials.gov: trials, results (https://clinicaltrials.gov/data-api/api)."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ _HARMS = (("deaths", "all-cause deaths"), ("serious", "serious adverse events"),
 
 
 def result_sections(results: Record) -> Iterator[tuple[str, str]]:
-    """Yield the sections "Results: …" of a `resultsSection`; none when there are no results."""
+    """Yield the sections "Results: …" of a `resultsSection`, none without results."""
     for outcome in results.records("outcomeMeasuresModule", "outcomeMeasures")[:_MAX_OUTCOMES]:
         if body := _outcome(outcome):
             kind = outcome.text("type").lower()
@@ -87,7 +87,7 @@ def _harms(module: Record) -> Iterator[str]:
 
 
 class ClinicalTrialsSource(ApiSource[DatedOptions]):
-    """Searches trials; an NCT number finds that trial. The period is that of the study's start."""
+    """A trial search by words or NCT number; the period limits the study's start."""
 
     name = "clinicaltrials"
     purpose = "Registered clinical trials: design, status, eligibility, outcomes and posted results."

@@ -1,4 +1,4 @@
-"""The user's own folders and files, kept in an index that reads only what changed; files are read in workers."""
+"""An index of the user's folders and files; workers read only those that changed."""
 
 import asyncio
 import time
@@ -42,7 +42,9 @@ Reading = tuple[str, FileAnswer]
 
 
 def read_in_child(paths: Iterable[str], max_bytes: int, *, seconds: float = 0.0) -> Generator[Reading]:
-    """Read the files in another process, in order; one that crashes or takes longer than `seconds` is given up.
+    """Read files in another process, in order, with a timeout of `seconds` per file.
+
+    A file that crashes the process or exceeds the timeout is given up.
 
     That process reads ahead while the caller works on what it was given. Raises ResearchError when none can be started.
     """
@@ -57,7 +59,7 @@ def read_in_child(paths: Iterable[str], max_bytes: int, *, seconds: float = 0.0)
 
 
 def _answers(worker: Worker, waiting: deque[str], max_bytes: int, seconds: float) -> Iterator[Reading]:
-    """Take files off `waiting` and read them; ends when the process can be given no more."""
+    """Yield readings of the files in `waiting` until the worker can take no more."""
     asked = 0
     while waiting and worker.is_usable:
         for path in islice(waiting, asked, _REQUESTS_AHEAD):
@@ -73,7 +75,7 @@ def _answers(worker: Worker, waiting: deque[str], max_bytes: int, seconds: float
 
 
 class DocumentsSource:
-    """Searches folders and files. `library` is theirs alone and outlives the run: it is the index.
+    """A search of folders and files, with the persistent index `library` of its own.
 
     What is in the library is remembered by keys `file:…#size-times-version`, in the same transaction
     as the text itself, so that a kill at any moment loses at most what was being read. Files that
@@ -173,7 +175,7 @@ class DocumentsSource:
                 progress(*told, len(files))
 
     def _go_on(self) -> None:
-        """Raise Stopped where the indexing was stopped; the file at hand is read again the next time."""
+        """Raise Stopped if indexing was stopped; the current file is read again later."""
         if self._stop.is_set:
             raise Stopped("indexing was stopped; what was read so far is kept")
 
@@ -216,7 +218,7 @@ class DocumentsSource:
         self._problems = [Problem(source.location, source.title) for source in sources if source.origin == _PROBLEM]
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
-        """Return the documents that answer `query` best or alone have a word of it, with those passages."""
+        """Return documents matching best or alone holding a query word, with passages."""
         found = await asyncio.to_thread(self._search, query, limit)
         return SearchResult(found=tuple(_found(self._sources[source], hits) for source, hits in found.items()))
 
@@ -259,7 +261,7 @@ def _found(source: Source, hits: Sequence[PassageHit]) -> Found:
 
 
 def _gaps(problems: Sequence[Problem]) -> list[Gap]:
-    """Return one gap for each reason, with the files that it holds for; beyond a few they are counted."""
+    """Return one gap per reason with its files; beyond a few they are counted."""
     by_reason: dict[str, list[str]] = defaultdict(list)
     for location, why in sorted(problems):
         by_reason[why].append(location)
@@ -271,7 +273,7 @@ def _gaps(problems: Sequence[Problem]) -> list[Gap]:
 
 
 def _batched(readings: Iterable[Reading], go_on: Callable[[], None]) -> Iterator[list[Reading]]:
-    """Group readings so that a transaction is neither tiny nor long, and the progress moves every second."""
+    """Yield batches of readings bounded in count and time; call `go_on` per reading."""
     group, begun = list[Reading](), time.monotonic()
     for reading in readings:
         go_on()

@@ -1,5 +1,7 @@
-"""Any RSS or Atom feed that the user names (RSS 0.9–2.0, RDF, Atom 1.0), and what other lists of recent
-things without a search share: the list is fetched once and ranked here.
+"""RSS and Atom feeds named by the user, and shared parts of listing sources.
+
+The formats are RSS 0.9–2.0, RDF and Atom 1.0. A listing source has no search of its own: its list is fetched once and
+ranked here.
 """
 
 import asyncio
@@ -32,7 +34,7 @@ _BODIES = ("encoded", "content", "description", "summary", "subtitle")
 
 
 class ListingSource(ApiSource[Options]):
-    """A source whose search ranks a listing. The listing is kept for the life of the source."""
+    """A source that ranks a listing, fetched once and kept for the source's lifetime."""
 
     def __init__(self, options: Options, client: ApiClient, keys: Mapping[str, str]) -> None:
         super().__init__(options, client, keys)
@@ -42,7 +44,7 @@ class ListingSource(ApiSource[Options]):
     async def _side_by_side(
         self, addresses: Sequence[str], read: Callable[[str], Awaitable[list[Found]]], what: str
     ) -> tuple[list[Found], list[Gap]]:
-        """Return what `read` finds at all the addresses; one that fails is a gap named `what`.
+        """Return results of `read` for all addresses; a failure is a gap named `what`.
 
         Raises SourceError when every one of them fails.
         """
@@ -62,7 +64,7 @@ class ListingSource(ApiSource[Options]):
 
     @abstractmethod
     async def _list(self) -> tuple[Sequence[Found], Sequence[Gap]]:
-        """Return everything that is listed, and what could not be listed. Raises SourceError when nothing could."""
+        """Return all listed entries and gaps; raise SourceError if nothing can be listed."""
         raise NotImplementedError
 
     async def _search(self, query: str, limit: int) -> SearchResult:
@@ -80,7 +82,10 @@ async def best(query: str, listing: Sequence[Found], limit: int) -> list[Found]:
 
 
 def rank(query: str, listing: Iterable[Found], limit: int) -> list[Found]:
-    """Return at most `limit` of what answers the query, best first: words in common, rare ones and those of titles count more."""
+    """Return at most `limit` entries of the listing for a query, best first.
+
+    The rank counts words in common; rare words and words of titles count more.
+    """
     entries = list(listing)
     wanted = list(dict.fromkeys(content_terms(query)))
     titles = [set(content_terms(found.title)) for found in entries]
@@ -103,7 +108,7 @@ def _body(found: Found) -> str:
 
 
 def entries(response: ApiResponse, source: type[Declaration]) -> list[Found]:
-    """Return the entries of a feed in its order, with their text as document when the feed carries it.
+    """Return the entries of a feed in its order, with any text in it as documents.
 
     Raises SourceError when the answer is no feed.
     """
@@ -178,7 +183,7 @@ class FeedsOptions(ApiOptions):
 
 
 class FeedsSource(ListingSource[FeedsOptions]):
-    """Ranks the entries of all feeds; a feed that fails is a gap as long as another answers."""
+    """A ranking of all feeds' entries; a failed feed is a gap if another answers."""
 
     name = "feeds"
     purpose = "News and blogs that publish an RSS or Atom feed, as named in the settings."

@@ -1,5 +1,6 @@
-"""GitHub (https://docs.github.com/rest/search): repositories with their README, code (which needs a token), and issues
-with pull requests.
+"""GitHub: repositories with their README, code, and issues with pull requests.
+
+API: https://docs.github.com/rest/search. Code search needs a token.
 """
 
 import base64
@@ -21,7 +22,7 @@ HEADERS = {"accept": "application/vnd.github+json", "x-github-api-version": "202
 
 
 class GitHubSource(ApiSource[DatedOptions]):
-    """A search of GitHub by words; qualifiers in a query (`repo:owner/name`) are kept."""
+    """A word search of GitHub that keeps qualifiers such as `repo:owner/name`."""
 
     address = "https://api.github.com"
     pace = Pace(0.08, "Searches: 10 per minute, 30 with a token (docs.github.com/rest/search).", most=5, at_once=5)
@@ -50,7 +51,7 @@ def is_cut_short(response: ApiResponse) -> bool:
 
 
 class GitHubRepositoriesSource(GitHubSource):
-    """Searches repositories by relevance, the period being that of the last push; reading one gives its README."""
+    """A repository search by relevance and last push; reading one gives its README."""
 
     name = "github"
     purpose = "Software repositories with their README, stars and licence."
@@ -100,7 +101,7 @@ def parse_repositories(entry: Record) -> Item | None:
 
 
 def parse_readme(response: ApiResponse) -> Document:
-    """Return a README as document: the content is base64 with line breaks. Raises SourceError."""
+    """Return a README, decoded from base64, as a document; raise SourceError."""
     source = GitHubRepositoriesSource
     answer = source.object_of(response)
     name = answer.text("name") or "README.md"
@@ -114,7 +115,7 @@ def parse_readme(response: ApiResponse) -> Document:
 
 
 def _content(answer: Record, response: ApiResponse, source: type[Declaration]) -> bytes:
-    """Return the bytes of a file, which are sent as base64 with line breaks. Raises Unreadable."""
+    """Return the bytes of a file, decoded from base64; raise Unreadable."""
     try:
         return base64.b64decode("".join(answer.raw("content").split()), validate=True)
     except ValueError:
@@ -157,7 +158,10 @@ def parse_code(entry: Record) -> Item | None:
 
 
 def parse_file(response: ApiResponse) -> Document:
-    """Return a file as code, its path as title. Raises NotFound when it is empty or no file, Unreadable."""
+    """Return a file as code, titled by its path; raise NotFound or Unreadable.
+
+    NotFound means that it is empty or no file.
+    """
     answer = GitHubCodeSource.object_of(response)
     path, code = answer.text("path"), _content(answer, response, GitHubCodeSource)
     if not code.strip():
@@ -166,7 +170,7 @@ def parse_file(response: ApiResponse) -> Document:
 
 
 class GitHubIssuesSource(GitHubSource):
-    """Searches issues and pull requests by the day they were opened; their first text is their document."""
+    """A search of issues and pull requests by opening day, with their first text."""
 
     name = "github_issues"
     purpose = "Bugs, questions and decisions: issues and pull requests on GitHub."

@@ -1,4 +1,4 @@
-"""Hacker News through Algolia's search (https://hn.algolia.com/api), discussions included."""
+"""Hacker News with its discussions through Algolia (https://hn.algolia.com/api)."""
 
 from collections.abc import Iterator
 
@@ -40,7 +40,7 @@ class HackerNewsSource(ApiSource[_HackerNewsOptions]):
 
 @HackerNewsSource.parser("hits", fields=("hits", "id"), what="items")
 def parse_items(hit: Record) -> Item:
-    """Return a story or comment of a search, or the one of an answer about one, with its discussion."""
+    """Return a story or comment from a search hit, or an item with its discussion."""
     own, author = hit.first("objectID", "id"), hit.text("author")
     body = paragraphs(hit.first_raw("story_text", "comment_text", "text"))
     story = entities(hit.first("title", "story_title"))

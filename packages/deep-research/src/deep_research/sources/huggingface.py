@@ -1,6 +1,4 @@
-"""Hugging Face (https://huggingface.co/docs/hub/api): posts of its blog, models on its Hub, and the papers that its
-community reads each day.
-"""
+"""Hugging Face (https://huggingface.co/docs/hub/api): posts, models and papers."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -33,7 +31,10 @@ class HuggingFaceBlogSource(ListingSource[DatedOptions]):
 
 
 def parse_feed(response: ApiResponse) -> list[Found]:
-    """Return the posts of the feed, newest first; it has titles, dates and addresses only. Raises SourceError."""
+    """Return the posts of the feed, newest first; raise SourceError.
+
+    The feed has titles, dates and addresses only.
+    """
     return entries(response, HuggingFaceBlogSource)
 
 
@@ -80,7 +81,7 @@ class _HuggingFacePapersOptions(ApiOptions):
 
 
 class HuggingFacePapersSource(ApiSource[_HuggingFacePapersOptions]):
-    """Searches all papers that were ever listed; with the option `day`, ranks those of that day."""
+    """A search of all papers ever listed, or a ranking of the papers of one `day`."""
 
     name = "huggingface_papers"
     purpose = "Recent machine-learning papers that the Hugging Face community discusses, with their code."

@@ -1,5 +1,7 @@
-"""Web searches of model providers: Anthropic's (https://docs.claude.com/en/docs/agents-and-tools/tool-use/web-search-tool)
-and OpenAI's (https://platform.openai.com/docs/guides/tools-web-search).
+"""Web searches by the model providers Anthropic and OpenAI.
+
+APIs: Anthropic (https://docs.claude.com/en/docs/agents-and-tools/tool-use/web-search-tool) and OpenAI
+(https://platform.openai.com/docs/guides/tools-web-search).
 
 What the models say is left out: OpenAI's citations point into its own words. Only what the services return counts:
 the results of Anthropic's server tool (`web_search_tool_result`) with the text it cited from them as their snippet,
@@ -43,7 +45,7 @@ def _is_of(page: Found, domains: Iterable[str]) -> bool:
 
 
 def usage_of(response: ApiResponse) -> Usage | None:
-    """Return the tokens that an answer of OpenAI or Anthropic has cost, or None when it does not say."""
+    """Return the tokens used by an OpenAI or Anthropic answer, or None if not given."""
     usage = Record(json.loads(response.body)).record("usage")
     prompt, answer = usage.number("input_tokens"), usage.number("output_tokens")
     if prompt is None and answer is None:

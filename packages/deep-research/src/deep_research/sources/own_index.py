@@ -30,7 +30,7 @@ _SECONDS = 20
 
 
 class OpenSearchOptions(ApiOptions):
-    """Options of an index; of each kind of field the first one that a record has is taken."""
+    """Options of an index; the first field of each kind that a record has is used."""
 
     base_url: str = Field("", description="Address of the cluster; else OPENSEARCH_URL.")
     index: str = Field("_all", description="Indexes to search: names with commas, or a pattern such as docs-*.")
@@ -48,7 +48,7 @@ class OpenSearchOptions(ApiOptions):
 
 
 class OpenSearchSource(ApiSource[OpenSearchOptions]):
-    """Searches by words over title and text (BM25 of the cluster); the text comes with the result."""
+    """A word search over title and text (the cluster's BM25); results carry text."""
 
     name = "opensearch"
     purpose = "An organisation's own index in OpenSearch or Elasticsearch."
@@ -68,14 +68,14 @@ class OpenSearchSource(ApiSource[OpenSearchOptions]):
         return result(await read_answer(parse_search, response, options))
 
     def _headers(self) -> dict[str, str]:
-        """Return the headers; USER:PASSWORD is sent as such, anything else as a key of Elasticsearch."""
+        """Return the headers: USER:PASSWORD as Basic, other keys as Elasticsearch ApiKey."""
         key = self._key()
         written = f"Basic {basic(key)}" if ":" in key else f"ApiKey {key}"
         return {**self.headers, **({"authorization": written} if key else {})}
 
 
 def parse_search(response: ApiResponse, options: OpenSearchOptions | None = None) -> list[Found]:
-    """Return the records of a search, best first, each with its text. Raises SourceError."""
+    """Return the records of a search, best first, each with text; raise SourceError."""
     options = options or OpenSearchOptions.model_validate({})
     hits = OpenSearchSource.list_of(response, "hits", "hits")
     best = max((hit.score("_score") for hit in hits), default=0.0) or 1.0
@@ -106,7 +106,10 @@ def _item(origin: str, place: str, title: str, body: str, *, url: str, published
 
 
 class PostgresIndexOptions(ApiOptions):
-    """Options of a table; columns that it does not have are set to "". `base_url` is that of the server of embeddings."""
+    """Options of a table; a column name is "" for a column that it does not have.
+
+    `base_url` is the address of the embedding server.
+    """
 
     base_url: str = Field(
         "", description="Address of a server with OpenAI's /embeddings, for pgvector; none: words alone."
@@ -131,7 +134,7 @@ class PostgresIndexOptions(ApiOptions):
 
 
 class PostgresIndexSource(ApiSource[PostgresIndexOptions]):
-    """Searches a table by words, and by meaning where it can; the text comes with the result."""
+    """A table search by words, and by meaning if possible; results carry the text."""
 
     name = "postgres_index"
     purpose = "An organisation's own table in PostgreSQL, by full text and pgvector."
@@ -153,7 +156,10 @@ class PostgresIndexSource(ApiSource[PostgresIndexOptions]):
         return result((self._record(row).found(self.name) for row in rows), gaps)
 
     def _ask(self, query: str, vector: Sequence[float], limit: int) -> list[tuple[Any, ...]]:
-        """Return the records of both rankings. Raises Unreachable and Unreadable, without the address."""
+        """Return the records of both rankings; raise Unreachable or Unreadable.
+
+        The errors do not show the database address.
+        """
         try:
             import psycopg  # noqa: PLC0415 - an extra
         except ImportError as error:

@@ -1,4 +1,4 @@
-"""Registers and indexes of papers, searched by words; a query that is the id of a paper finds that one."""
+"""Registers and indexes of papers, searched by words or by the id of a paper."""
 
 import re
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ class ArxivSource(ApiSource[DatedOptions]):
 
 
 def arxiv_query(query: str, options: DatedOptions) -> str:
-    """Return the query in arXiv's language: all words wanted, within the period of the options.
+    """Return the query in arXiv's syntax: all words required, within the period.
 
     A query with field prefixes (`ti:`, `au:`, …) is kept.
     """
@@ -216,7 +216,7 @@ _OPEN_TEXTS = ("best_oa_location.pdf_url", "open_access.oa_url", "primary_locati
 
 
 class OpenAlexSource(ApiSource[DatedOptions]):
-    """Searches titles, abstracts and full texts; a query that is a DOI gives that work."""
+    """A search of titles, abstracts and full texts, or of one work by its DOI."""
 
     name = "openalex"
     purpose = "Scholarly works of all fields with abstracts, citations and open-access links."
@@ -238,7 +238,7 @@ class OpenAlexSource(ApiSource[DatedOptions]):
 
 
 def abstract(index: Any) -> str:
-    """Return the text of an inverted index {word: [positions]}; "" when there is none."""
+    """Return the text of an inverted index {word: [positions]}; "" if there is none."""
     if not isinstance(index, Mapping):
         return ""
     placed: dict[int, str] = {}

@@ -1,5 +1,7 @@
-"""Patents, one key for a publication whichever office found it: the European Patent Office's Open Patent Services
-(https://developers.epo.org) and the USPTO's Open Data Portal (https://data.uspto.gov/apis).
+"""Patents of the EPO and the USPTO, with one key per publication for both.
+
+APIs: the European Patent Office's Open Patent Services (https://developers.epo.org) and the USPTO's Open Data Portal
+(https://data.uspto.gov/apis).
 """
 
 import asyncio
@@ -29,7 +31,10 @@ _PUBLISHED = "/rest-services/published-data"
 
 
 def patent_key(number: str) -> str:
-    """Return the key of a publication number (`EP1000000A1`, `US 2024/0362478 A1`), without its kind code."""
+    """Return the key of a publication number, without its kind code.
+
+    Numbers are written `EP1000000A1` or `US 2024/0362478 A1`.
+    """
     match = _NUMBER.fullmatch(re.sub(r"[\s/.,-]", "", number.upper()))
     if not match:
         return f"patent:{number.upper()}"
@@ -141,7 +146,10 @@ class EpoSource(ApiSource[DatedOptions]):
 
 
 def search_query(query: str, options: DatedOptions) -> str:
-    """Return the query in CQL: all words in title or abstract, within the period. CQL is kept."""
+    """Return the query in CQL: all words in title or abstract, within the period.
+
+    A query already in CQL is kept.
+    """
     words = " ".join(keywords(query.replace('"', " ")))
     asked, today = query if _FIELDED.search(query) else f'ta all "{words}"', f"{datetime.now(UTC):%Y%m%d}"
     period = options.period('pd within "{since} {until}"', form="%Y%m%d", first="18000101", last=today)
@@ -149,7 +157,7 @@ def search_query(query: str, options: DatedOptions) -> str:
 
 
 def parse_token(response: ApiResponse) -> tuple[str, int]:
-    """Return the access token and the seconds it is good for. Raises Blocked when the key is refused."""
+    """Return the access token and its lifetime in seconds; raise Blocked if refused."""
     if response.status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         why = f"{EpoSource.needs} was refused (HTTP {response.status}); it is `consumer key:consumer secret`"
         raise EpoSource.failure(Blocked, response, why)
@@ -171,7 +179,7 @@ def _publications(response: ApiResponse) -> list[Node]:
 
 @EpoSource.parser(records=_publications)
 def parse_epo_patents(record: Node) -> Item | None:
-    """Return a publication: its record, or its number where there is only a reference."""
+    """Return a publication with its record, or only its number from a reference."""
     if record.name == "publication-reference":
         named = ([one.text(part) for part in _NUMBERED] for one in record.children("document-id"))
         return next((_patent("".join(parts)) for parts in named if all(parts[:2])), None)
@@ -196,12 +204,12 @@ def parse_epo_patents(record: Node) -> Item | None:
 
 
 def parse_claims(response: ApiResponse) -> list[str]:
-    """Return the claims of a publication in order. Raises NotFound when there are none, SourceError."""
+    """Return a publication's claims in order; raise NotFound if none, or SourceError."""
     return _passages(response, "claims", "claim-text")
 
 
 def parse_description(response: ApiResponse) -> list[str]:
-    """Return the paragraphs of a publication's description. Raises NotFound when there is none, SourceError."""
+    """Return the paragraphs of a description; raise NotFound if none, or SourceError."""
     return _passages(response, "description", "p")
 
 
@@ -231,7 +239,7 @@ def _epo_people(parties: Node, role: str) -> tuple[str, ...]:
 
 
 class UsptoSource(ApiSource[DatedOptions]):
-    """Searches US applications by words in their records; the period is that of the filing."""
+    """A word search of US applications' records; the period limits the filing date."""
 
     name = "patents_uspto"
     purpose = "US patent applications and grants: applicants, inventors, dates, status."

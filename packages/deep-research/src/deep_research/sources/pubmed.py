@@ -1,4 +1,7 @@
-"""PubMed: biomedical literature (https://www.ncbi.nlm.nih.gov/books/NBK25499/): esearch for ids, efetch for records."""
+"""PubMed: biomedical literature; esearch finds ids, efetch gives records.
+
+API: https://www.ncbi.nlm.nih.gov/books/NBK25499/.
+"""
 
 from collections.abc import Mapping
 
@@ -39,7 +42,7 @@ class PubMedSource(ApiSource[DatedOptions]):
 
 
 def parse_ids(response: ApiResponse) -> list[str]:
-    """Return the ids of an esearch answer, best first; none found gives none. Raises SourceError."""
+    """Return the ids of an esearch answer, best first, or none; raise SourceError."""
     found = PubMedSource.object_of(response).record("esearchresult")
     if "idlist" not in found:
         if why := found.text("ERROR") or explanation(response):

@@ -1,4 +1,4 @@
-"""Questions and answers of Stack Overflow and its sister sites (https://api.stackexchange.com/docs)."""
+"""Stack Overflow and its sister sites (https://api.stackexchange.com/docs)."""
 
 import asyncio
 from collections import defaultdict
@@ -30,7 +30,7 @@ class StackExchangeOptions(DatedOptions):
 
 
 class StackExchangeSource(ApiSource[StackExchangeOptions]):
-    """Searches questions by relevance; their document holds the accepted answer and the others by votes."""
+    """A question search by relevance, with the accepted answer, then others by votes."""
 
     name = "stackexchange"
     purpose = "Solved problems of programmers and administrators: questions of Stack Exchange with their answers."
@@ -62,7 +62,7 @@ class StackExchangeSource(ApiSource[StackExchangeOptions]):
         return result(found, gaps)
 
     async def _call(self, path: str, params: Mapping[str, str | int]) -> ApiResponse:
-        """Call a method of the site, after the pause that the last answer asked for (`backoff`, in seconds)."""
+        """Call a method of the site, after the last answer's `backoff` in seconds."""
         own = {"site": self.options.site, "filter": "withbody", "order": "desc", "key": self._key()}
         async with self._lock:
             wait = self._resumes_at - SYSTEM_CLOCK.monotonic()
@@ -78,18 +78,18 @@ class StackExchangeSource(ApiSource[StackExchangeOptions]):
 
 
 def parse_backoff(response: ApiResponse) -> int:
-    """Return the seconds to wait before the next call, 0 for none. Raises SourceError."""
+    """Return the seconds to wait before the next call, or 0; raise SourceError."""
     return StackExchangeSource.object_of(response, "items").number("backoff") or 0
 
 
 def parse_answered(response: ApiResponse) -> str:
-    """Return the ids of the questions that have answers, as the API takes them. Raises SourceError."""
+    """Return the ids of answered questions in API format; raise SourceError."""
     items = StackExchangeSource.list_of(response, "items")
     return ";".join(item.text("question_id") for item in items if item.get("answer_count"))
 
 
 def parse_answers(response: ApiResponse) -> Answers:
-    """Return the answers by question, the accepted one first, at most five to each. Raises SourceError."""
+    """Return at most five answers per question, accepted first; raise SourceError."""
     by_question: Answers = defaultdict(list)
     items = StackExchangeSource.list_of(response, "items")
     for item in sorted(items, key=lambda item: item.get("is_accepted") is not True):
@@ -102,7 +102,7 @@ def parse_answers(response: ApiResponse) -> Answers:
 def parse_questions(
     response: ApiResponse, site: str = "stackoverflow", answers: ApiResponse | None = None
 ) -> list[Found]:
-    """Return the questions of a search, each with what the second answer of the API has to it. Raises SourceError."""
+    """Return the questions of a search, with text from `answers`; raise SourceError."""
     return _questions(response, site, parse_answers(answers) if answers is not None else Answers())
 
 
@@ -135,7 +135,7 @@ def _questions(item: Record, site: str, answers: Answers) -> Item | None:
 
 
 def _write_post(builder: DocumentBuilder, heading: str, item: Record) -> None:
-    """Write a heading and the text of a question or answer below it, code blocks included."""
+    """Write a heading, then the text of a question or answer with its code blocks."""
     body = item.raw("body")
     if body.strip():
         builder.heading(2, heading)

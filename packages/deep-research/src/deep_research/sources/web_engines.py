@@ -411,13 +411,13 @@ def parse_searxng(entry: Record) -> Page:
 
 
 def parse_failed_engines(response: ApiResponse) -> str:
-    """Return the engines that have not answered, each with its reason. Raises SourceError."""
+    """Return the engines without an answer, each with a reason; raise SourceError."""
     failed = SearxngSource.object_of(response, "results").items("unresponsive_engines")[:_MAX_ENGINES]
     return snippet(", ".join(": ".join(Record(one).texts()) for one in failed))
 
 
 class TavilySource(ApiSource[WebOptions]):
-    """Searches the web; the pages come with the results, or are asked for many at a time."""
+    """A web search; pages come with the results or are requested many at a time."""
 
     name = "tavily"
     purpose = "General web search that returns excerpts of the pages, and whole pages on request."
@@ -455,5 +455,5 @@ class TavilySource(ApiSource[WebOptions]):
 
 @TavilySource.parser("results")
 def parse_tavily(entry: Record) -> Page:
-    """Return a page of a search or an extraction; the engine's own `answer` is no evidence."""
+    """Return a page of a search or an extraction, without the engine's own `answer`."""
     return page_of(entry, published="published_date", text="raw_content")._replace(excerpt=entry.raw("content"))

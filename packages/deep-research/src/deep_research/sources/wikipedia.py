@@ -1,4 +1,4 @@
-"""Wikipedia in any language, through the Action API (https://www.mediawiki.org/wiki/API:Main_page)."""
+"""Wikipedia in any language (https://www.mediawiki.org/wiki/API:Main_page)."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""Article lists of chosen blogs and news sites through Zyte (https://docs.zyte.com/zyte-api/usage/extract)."""
+"""Article lists of chosen blogs and news sites through Zyte.
+
+API: https://docs.zyte.com/zyte-api/usage/extract.
+"""
 
 from collections.abc import Sequence
 from http import HTTPStatus

@@ -1,4 +1,4 @@
-"""Two reports on one question, verified together: joined into one text, and held against each other."""
+"""Two reports on one question, verified together: joined into one and compared."""
 
 import asyncio
 
@@ -19,7 +19,7 @@ _MOST_CHARS, _MOST_IDS = 2_000, 20
 
 
 def join_reports(first: str, second: str) -> str:
-    """Return two reports as one Markdown text, each under a heading of its own with its title."""
+    """Return two reports as one Markdown text, each under a heading with its title."""
     titles = report_title(first), report_title(second)
     parts = [
         f"## {name}: {title}\n\n{_demoted(text, name)}"
@@ -29,8 +29,10 @@ def join_reports(first: str, second: str) -> str:
 
 
 def _demoted(text: str, name: str) -> str:
-    """Return a report without its title, its headings two levels lower and with its name: where a statement stands, tells
-    of which report it is."""
+    """Return a report without its title, its headings two levels lower and prefixed.
+
+    The prefix is the name of the report, so that the heading of a statement tells its report.
+    """
     title, _, rest = text.strip().partition("\n")
     body = rest.strip() if title.startswith("# ") else text.strip()
     marks = [(m.end(1), m.end(1), f"{'##' * (len(m[1]) <= _DEEPEST)} {name}:") for m in headings_of(body)]
@@ -38,7 +40,7 @@ def _demoted(text: str, name: str) -> str:
 
 
 async def compare_reports(ctx: RunContext, first: str, second: str, question: str) -> tuple[Disagreement, ...]:
-    """Return where two reports that cite passages contradict each other; without a model that is a gap.
+    """Return the contradictions between two reports; without a model none and a gap.
 
     What is quoted of a report and does not stand in it is no finding.
     """
@@ -71,7 +73,7 @@ def describe_disagreements(found: tuple[Disagreement, ...], language: str) -> st
 
 
 def describe_problems(found: Verification, language: str) -> str:
-    """Return the open problems, each with the heading it stands under, as a section of the report; "" without any."""
+    """Return the open problems with their headings as a report section; "" for none."""
     open_ones = {problem.claim for problem in found.problems if problem.outcome == "open"}
     where = {c.id: f"{c.where}{colon_of(language)}" for c in found.claims if c.where and c.id in open_ones}
     rows = [

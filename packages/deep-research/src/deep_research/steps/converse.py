@@ -1,4 +1,4 @@
-"""Let a writer or verifier look things up until it hands over its text or its findings."""
+"""Let a writer or verifier make look-ups until it returns its text or findings."""
 
 from collections.abc import Awaitable, Callable, Sequence
 

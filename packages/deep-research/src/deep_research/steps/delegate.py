@@ -1,4 +1,4 @@
-"""Supervising: which topics are given to researchers, which must wait, and what came of them."""
+"""Supervision: topics delegated to researchers, topics that wait, and results."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -17,7 +17,7 @@ _WAITS = (
 
 
 class Round(NamedTuple):
-    """One round of delegations: those that begin with the sections they fill, those that wait, and the turn so far."""
+    """One round of delegations: sections begun, delegations waiting, and the turn."""
 
     begun: tuple[Section, ...]
     waiting: tuple[Action, ...]
@@ -28,7 +28,7 @@ class Round(NamedTuple):
 async def next_delegations(
     ctx: RunContext, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn]
 ) -> list[Action]:
-    """Return what the supervisor wants next; a supervisor that fails wants nothing, and its failure is a gap."""
+    """Return the supervisor's next delegations; on failure none, and report a gap."""
     try:
         return list(await ctx.reasoner.delegate(brief, sections, turns, ctx.library))
     except Exception as error:  # noqa: BLE001 - what the researchers have brought must still be written up
@@ -37,7 +37,7 @@ async def next_delegations(
 
 
 def asked_for(sections: Sequence[Section], number: int) -> tuple[Action, ...]:
-    """Return the delegations of sections that the user has added, in the turn of that number."""
+    """Return the delegations of user-added sections, for the turn `number`."""
     return tuple(
         Action(id=f"u{number}d{i}", name="conduct_research", query=s.description or s.title, source=s.title)
         for i, s in enumerate(sections, 1)
@@ -45,7 +45,7 @@ def asked_for(sections: Sequence[Section], number: int) -> tuple[Action, ...]:
 
 
 def lay_out(actions: Sequence[Action], waiting: Sequence[Action], sections: Sequence[Section], limit: int) -> Round:
-    """Return the next round: what had to wait comes first, at most `limit` delegations begin, the others wait.
+    """Return the next round, earlier topics first; beyond `limit` topics wait.
 
     A topic named twice is researched once. Thoughts and unknown tools are answered at once.
     """
@@ -76,7 +76,7 @@ def lay_out(actions: Sequence[Action], waiting: Sequence[Action], sections: Sequ
 
 
 def title_of(action: Action) -> str:
-    """Return the title of the section that a delegation fills; a topic without one is its own title."""
+    """Return the title of a delegation's section; without one, the topic."""
     return " ".join(action.source.split()) or shorten(action.query, _TITLE_CHARS)
 
 
@@ -86,14 +86,17 @@ def _known(action: Action, sections: Sequence[Section]) -> Section | None:
 
 
 def _begun(section: Section, action: Action) -> Section:
-    """Return the section to research: the topic is the task of its first attempt, and says what later ones lack."""
+    """Return the section to research; the topic is its task, or on retry its notes.
+
+    On a retry the topic says what the section still lacks.
+    """
     said = action.query if action.query.casefold() != section.title.casefold() else ""
     told = {"notes" if section.attempts else "description": said} if said else {}
     return section.model_copy(update={"status": "researching", "attempts": section.attempts + 1, **told})
 
 
 def observed(ctx: RunContext, turn: Turn, sections: Sequence[Section]) -> Turn:
-    """Return the turn with what its researchers brought: the section's checked text, or the gap of a failure."""
+    """Return the turn with its researchers' results: checked text or a failure's gap."""
     have = {seen.action for seen in turn.observations}
     new = [_brought(ctx, a, sections) for a in turn.actions if a.id not in have]
     return turn.model_copy(update={"observations": (*turn.observations, *new)})
@@ -117,7 +120,9 @@ def never_begun(
     *,
     rounds_used_up: bool,
 ) -> list[Section]:
-    """Return the sections without a researcher as failed, and log why; `asked` are delegations that were not begun.
+    """Return the sections without a researcher as failed, and log the reasons.
+
+    `asked` are delegations that were not begun.
 
     `planned` are the titles of the plan: topics beside them are of the supervisor's own choice.
     """

@@ -1,4 +1,4 @@
-"""A report that somebody else wrote, made ready to be verified: its citations become passages of stored snapshots."""
+"""Prepare a foreign report to be verified: cite passages of stored snapshots."""
 
 import asyncio
 import re
@@ -70,7 +70,7 @@ def assignment_of(question: Question, title: str, text: str, library: Library) -
 
 
 async def cite_passages(ctx: RunContext, text: str, *, by_documents: bool) -> tuple[str, Mapping[str, str]]:
-    """Return a report with the passages of the pages it cites, or `by_documents` with those of the user's documents.
+    """Return a report citing passages of its pages, or of the user's documents.
 
     A page that cannot be read stays cited as a whole, and is a gap; the second part says by source (id) why it was not.
     """
@@ -86,7 +86,7 @@ async def cite_passages(ctx: RunContext, text: str, *, by_documents: bool) -> tu
 
 
 async def _open_sources(ctx: RunContext, report: ForeignReport) -> tuple[dict[str, Source], dict[str, str]]:
-    """Return the sources of references by key, and why some of them (by source id) could not be read."""
+    """Return the sources by reference key, and reasons for unread ones by source id."""
     cited = {key for citation in report.citations for key in citation.ids}
     named = [r for r in report.references if r.key in cited]
     wanted = [r for r in named if r.url]
@@ -128,7 +128,7 @@ async def _open_sources(ctx: RunContext, report: ForeignReport) -> tuple[dict[st
 
 
 async def _opened(ctx: RunContext, url: str, title: str, searches: Iterator[int]) -> Source:
-    """Return the source at an address; where the page itself cannot be had, as a search place knows it.
+    """Return the source at an address, or a search result for it if the page fails.
 
     Each item of `searches` is one that may still be made.
     """
@@ -151,7 +151,10 @@ def _unread(url: str, title: str) -> Found:
 
 
 def _best_passages(library: Library, statements: Sequence[Statement], sources: Mapping[str, Source]) -> list[_Cited]:
-    """Return the statements that cite a page, with the passages of it that come nearest; an unread page as a whole."""
+    """Return the citing statements, each with its pages' nearest passages.
+
+    An unread page is cited as a whole.
+    """
     found: list[_Cited] = []
     for statement in statements:
         ids = {key: sources[key].id for key in statement.passages[:_MOST_CITED] if key in sources}
@@ -167,7 +170,7 @@ def _of_source(passages: Sequence[str], source: str) -> list[str]:
 
 
 def _nearest(library: Library, text: str, sources: Sequence[str]) -> list[str]:
-    """Return the passages of sources that come nearest to a text: the best of each, and of all together the first."""
+    """Return the passages nearest to a text: the best per source, then overall."""
     if not sources:
         return []
     best = [hit.passage.id for key in sources for hit in library.search(text, limit=1, sources=[key])]
@@ -177,7 +180,7 @@ def _nearest(library: Library, text: str, sources: Sequence[str]) -> list[str]:
 
 
 async def _from_documents(ctx: RunContext, report: ForeignReport, statements: Sequence[Statement]) -> list[_Cited]:
-    """Return the statements with the passages of the user's documents that come nearest.
+    """Return the statements with the nearest passages of the user's documents.
 
     A reference is the document that it names, else the nearest that the statement's others do not name.
     """
@@ -201,7 +204,7 @@ async def _from_documents(ctx: RunContext, report: ForeignReport, statements: Se
 
 
 def _named_documents(library: Library, report: ForeignReport) -> dict[str, str]:
-    """Return the ids of the documents that references name by title or file name, by the keys of the references."""
+    """Return the ids of documents named by references (title or file name), by key."""
     known = [(name.casefold(), one.id) for one in library.sources() for name in (one.title, Path(one.location).name)]
     known.sort(key=lambda row: -len(row[0]))
     told = {r.key: f"{r.title} {unquote(r.url)}".casefold() for r in report.references}
@@ -215,7 +218,10 @@ def _named_documents(library: Library, report: ForeignReport) -> dict[str, str]:
 def _of_documents(
     library: Library, statement: Statement, near: Sequence[str], named: Mapping[str, str]
 ) -> dict[str, Sequence[str]]:
-    """Return the passages for each reference of a statement; `near` are the nearest of all documents, best first."""
+    """Return the passages for each reference of a statement.
+
+    `near` are the nearest passages of all documents, best first.
+    """
     if not statement.passages:
         return {"": near[:_FROM_DOCUMENTS]} if near else {}
     cited = statement.passages[:_MOST_CITED]
@@ -227,7 +233,7 @@ def _of_documents(
 
 
 def _rewritten(report: ForeignReport, statements: Sequence[Statement], found: Sequence[_Cited]) -> str:
-    """Return the text of a report with ids in place of its own marks, and without its list of references.
+    """Return a report with ids in place of its marks, without its reference list.
 
     Each mark becomes the ids of its own sources; what no mark stands for goes to the end of its statement.
     """

@@ -1,4 +1,4 @@
-"""Intake: is the question understood well enough to start? The reasoner judges, this code decides.
+"""Intake: decide in code, on the reasoner's judgement, if a question is clear.
 
 The thresholds (contract row A2), each a setting:
 
@@ -52,7 +52,10 @@ _READ = 12
 
 
 async def decide(ctx: RunContext, question: Question, *, rounds: int = 0) -> Decision:
-    """Return the decision on `question` after `rounds` clarifications; unknown terms are looked up first (row A5)."""
+    """Return the decision on `question` after `rounds` clarifications (row A5).
+
+    Unknown terms are looked up first.
+    """
     template = choose(ctx.templates, question, named=ctx.settings.template)
     judged = await ctx.reasoner.decide(question, rounds=rounds, template=template)
     left = (Term(term=term, searched=False) for term in judged.unknown_terms[_MAX_TERMS:])
@@ -65,7 +68,7 @@ async def decide(ctx: RunContext, question: Question, *, rounds: int = 0) -> Dec
 
 
 async def look_up(ctx: RunContext, terms: Sequence[str]) -> tuple[Term, ...]:
-    """Return what is known of each term, in order: verbatim text that uses it, or that nothing was found.
+    """Return each term in order, with verbatim text using it or marked as not found.
 
     It is looked for with the same search, journal and library as in the research.
     """
@@ -91,7 +94,7 @@ def _known(ctx: RunContext, term: str, seen: Observation) -> Term:
 
 
 def _meaning(term: str, passage: Passage) -> str:
-    """Return the first sentence of a passage that uses the term, verbatim; "" when none does."""
+    """Return the first sentence of a passage with the term, verbatim; "" if none has."""
     forms = [re.escape(normalise(form)) for form in (term, *codes(term))]
     used = re.compile(rf"(?<![a-z0-9])(?:{'|'.join(forms)})(?![a-z0-9])")
     if not used.search(normalise(passage.text)):
@@ -102,7 +105,7 @@ def _meaning(term: str, passage: Passage) -> str:
 
 
 def with_terms(judged: Decision, terms: Sequence[Term], question: Question, places: str) -> Decision:
-    """Return the judgement with what looking its terms up has shown; only what was not found stays unknown."""
+    """Return the judgement with look-up results; only terms not found stay unknown."""
     language = question.language
     missing = {t.term for t in terms if t.searched and not t.found}
     said = list(judged.assumptions)
@@ -123,7 +126,7 @@ def with_terms(judged: Decision, terms: Sequence[Term], question: Question, plac
 
 
 def _has_all(judged: Decision, confidence: float, focus_points: int) -> bool:
-    """Return whether a goal, as much confidence and as many focus points are there, and no unknown term."""
+    """Return whether goal, confidence and focus points suffice, with no unknown term."""
     is_clear = bool(judged.goal.strip()) and not judged.unknown_terms
     return is_clear and judged.confidence >= confidence and len(judged.research_focus) >= focus_points
 
@@ -159,7 +162,7 @@ def settle(
 
 
 def clarification(judged: Decision, question: Question, template: Template | None, places: str) -> Clarification:
-    """Return the one thing to ask: what is missing, with options (free text is always possible)."""
+    """Return the one question for missing information, with its options."""
     own, goal = judged.clarification, judged.goal.strip()
     if judged.unknown_terms:
         return _about_term(judged.unknown_terms[0], own, question.language, places)
@@ -212,7 +215,7 @@ def start_anyway(judged: Decision, question: Question, *, places: str = "") -> D
 
 
 def refuses(ctx: RunContext, answer: str, question: Question) -> bool:
-    """Return whether an answer to a clarification means that the run should start without one.
+    """Return whether a clarification's answer means to start the run without one.
 
     A bare yes or no is an answer to who can read it.
     """

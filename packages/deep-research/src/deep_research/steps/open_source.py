@@ -1,4 +1,4 @@
-"""Opening one source: by its id, from one of its passages on, where words stand, or by an address that was named."""
+"""Open a source by id, from a passage on, at matching words, or by its address."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ _RECORD_CHARS = 8_000
 
 
 async def open_source(ctx: RunContext, action: Action) -> Observation:
-    """Return the passages of what the action names: a source (s7), its text from a passage on (s7p3), or an address.
+    """Return passages of a source (s7), from a passage on (s7p3), or of an address.
 
     With words to find, the places of the source where they stand, the first time with its beginning. What may not be opened is a plain answer; what
     fails is a gap. A source that the run had opened before is free.
@@ -56,7 +56,10 @@ async def open_source(ctx: RunContext, action: Action) -> Observation:
 
 
 def _from_start(ctx: RunContext, passages: Sequence[Passage], start: str) -> tuple[list[Passage], str]:
-    """Return what is read on from a passage, and in words where the text goes on; at its beginning with its headings."""
+    """Return the passages from `start` on, and a note of where the text goes on.
+
+    From the beginning the note also has the headings that follow.
+    """
     first = next((i for i, passage in enumerate(passages) if passage.id == start), 0)
     budget = min(_OPENED_TOKENS, ctx.settings.max_context_tokens // 8)
     shown = list(take_within_budget(((p, p.text) for p in passages[first:]), budget))
@@ -79,7 +82,7 @@ def _outline(passages: Sequence[Passage]) -> str:
 
 
 def _links(ctx: RunContext, source: str) -> str:
-    """Return what the page of a source links to, a line each; noted, so that after a crash it is the same."""
+    """Return the links of a source's page, one a line, the same after a crash."""
     noted = ctx.journal.notes(LINKS).get(source)
     page, pages = ctx.library.source(source), ctx.outside.pages
     if noted is None and page is not None and pages is not None and (found := pages.links(page.url)):
@@ -92,7 +95,7 @@ def _links(ctx: RunContext, source: str) -> str:
 async def _places(
     ctx: RunContext, passages: Sequence[Passage], source: str, action: Action
 ) -> tuple[list[Passage], str]:
-    """Return the passages of a source where words stand, in the order of its text; in words where there are none."""
+    """Return a source's passages matching words, in text order, or a note if none."""
 
     def look() -> list[str]:
         return [hit.passage.id for hit in ctx.library.search(action.query, limit=_MOST_PLACES, sources=(source,))]
@@ -103,7 +106,7 @@ async def _places(
 
 
 async def seen_once(ctx: RunContext, what: str, look: Callable[[], list[str]]) -> list[str]:
-    """Return what the library shows at this place of the run; asked again after a crash, it is the same.
+    """Return a library look-up at this place of the run, the same after a crash.
 
     The library grows while others work, and a conversation that is taken up must ask its model the same again.
     """
@@ -121,7 +124,7 @@ def _failed(ctx: RunContext, action: Action, error: Exception) -> Observation:
 
 
 async def _named(ctx: RunContext, wanted: str) -> tuple[str, str]:
-    """Return the source and the passage that an id or an address names; open an address. Raises SourceError."""
+    """Return the source and passage of an id or opened address; raise SourceError."""
     if not _ID.fullmatch(wanted):
         return (await open_address(ctx, wanted if "://" in wanted else f"https://{wanted}")).id, ""
     source = await asyncio.to_thread(ctx.library.source, wanted.partition("p")[0])
@@ -134,7 +137,7 @@ async def _named(ctx: RunContext, wanted: str) -> tuple[str, str]:
 
 
 async def open_address(ctx: RunContext, url: str) -> Source:
-    """Return the source at an address, fetched once in a run also when asked for twice at the same moment.
+    """Return the source at an address, fetched once per run even by parallel calls.
 
     An address under which something was read already gives that source. Raises Blocked for what nobody has named,
     SourceError for what cannot be read.
@@ -172,7 +175,7 @@ async def _read_before(ctx: RunContext, key: str, url: str) -> Source | None:
 
 
 async def _whole(ctx: RunContext, source: Source) -> Source:
-    """Return the full text of a paper of which only the record is there, as a source of its own; else `source`."""
+    """Return a paper's full text as a new source for a bare record, else `source`."""
     text = await asyncio.to_thread(ctx.library.snapshot, source.id)
     if ctx.outside.pages is None or text is None or len(text.text) > _RECORD_CHARS:
         return source
@@ -188,7 +191,7 @@ async def _whole(ctx: RunContext, source: Source) -> Source:
 
 
 async def read_addresses(ctx: RunContext, urls: Sequence[str]) -> list[Source]:
-    """Read the pages that the user's question names, side by side; one that cannot be read is a gap."""
+    """Read the pages named in the question in parallel; an unreadable one is a gap."""
 
     async def one(url: str) -> Source | None:
         try:

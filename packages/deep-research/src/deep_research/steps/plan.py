@@ -1,4 +1,4 @@
-"""Analyse the question, plan independent sections, and ask the user to confirm the plan where wanted (row A6)."""
+"""Analyse the question, plan independent sections, let the user confirm (row A6)."""
 
 from collections.abc import Sequence
 
@@ -82,7 +82,7 @@ def first_hits(ctx: RunContext, turns: list[Turn]) -> list[Passage]:
 
 
 def _told_apart(sections: Sequence[Section]) -> list[Section]:
-    """Return the sections with a title each, by which they are known from here on; what is planned twice once."""
+    """Return the sections with a distinct title each, repeated ones once."""
     known: dict[str, Section] = {}
     for section in sections:
         title, number = section.title, 1
@@ -95,7 +95,7 @@ def _told_apart(sections: Sequence[Section]) -> list[Section]:
 
 
 def _with_focus(sections: Sequence[Section], points: Sequence[str], question: Question) -> tuple[Section, ...]:
-    """Return the sections with a search for each focus point, and those of points in the order of their first points.
+    """Return the sections with a search per focus point, in order of their points.
 
     It is a query of theirs that has its words, or one of its own; for a point that is words of the question, which was
     searched for before the plan, a further query of the nearest section. A section without a point stays at its place.
@@ -120,7 +120,7 @@ def _with_focus(sections: Sequence[Section], points: Sequence[str], question: Qu
 
 
 async def analyze(ctx: RunContext, question: Question, decision: Decision | None = None) -> QueryAnalysis:
-    """Return the analysis, which intake may have made; only list questions are allowed to need a discovery."""
+    """Return the analysis, or intake's; only list questions may need a discovery."""
     ctx.emit(StageStarted(stage="analyze"))
     found = (decision and decision.analysis) or await ctx.reasoner.analyze(question)
     ctx.emit(Analyzed(query_type=found.query_type, output_format=found.output_format, reasoning=found.reasoning))
@@ -128,13 +128,18 @@ async def analyze(ctx: RunContext, question: Question, decision: Decision | None
 
 
 def needs_confirmation(settings: Settings, decision: Decision) -> bool:
-    """Return whether the user must confirm the plan: a setting says so, or much depends on it and it may be asked."""
+    """Return whether the user must confirm the plan, by a setting or the decision.
+
+    The decision counts only where clarification is allowed.
+    """
     proposed = decision.next_action == "CONFIRM_PLAN" and settings.allow_clarification
     return settings.confirm_plan or proposed
 
 
 def confirmation_of(brief: Brief, settings: Settings, problems: Sequence[str] = ()) -> Asked:
-    """Return what the user is asked about a plan; `problems` are the changes of the last answer that were not made.
+    """Return the question to the user about a plan.
+
+    `problems` are the changes of the last answer that were not made.
 
     Only a confirmation that the user ordered is required; else the research starts where nobody can be asked.
     """
@@ -151,7 +156,7 @@ def confirmation_of(brief: Brief, settings: Settings, problems: Sequence[str] = 
 
 
 async def read_answer(ctx: RunContext, brief: Brief, answer: str) -> PlanAnswer:
-    """Return what the user's answer to a shown plan means; what code does not understand is read by the reasoner.
+    """Return the meaning of an answer to a plan, read by code, else by the reasoner.
 
     Whoever reads it, code makes the changes: nothing that was edited before is planned anew.
     """

@@ -1,4 +1,4 @@
-"""What may go out: every query is noted before it is sent, and one that repeats the user's own documents is held back.
+"""Note every query before it is sent; hold back copies of the user's documents.
 
 A model that obeys an order in a page could copy what it has read in `--docs` into a search or an address. Names and
 terms have to be searched, so what is held back is what nobody needs for that: long stretches, addresses of people,
@@ -56,7 +56,7 @@ _DATES = re.compile(r"(?:19|20)\d\d(?:\D(?:(?:19|20)\d\d|\d{1,2}))*|(?:\d{1,2}\D
 
 
 async def hold_back(ctx: RunContext, place: str, said: str) -> Gap | None:
-    """Note what is about to be sent to a place; return the gap where it is not to be sent, else None."""
+    """Note a text about to be sent to a place; return a gap if held back, else None."""
     if place in _OWN:
         return None
 
@@ -72,13 +72,19 @@ async def hold_back(ctx: RunContext, place: str, said: str) -> Gap | None:
 
 
 def sent_queries(ctx: RunContext) -> tuple[SentQuery, ...]:
-    """Return what the run has sent and held back until now, each once; pages that were opened are sources or gaps."""
+    """Return the queries sent or held back until now, each once.
+
+    Pages that were opened are left out: they are sources or gaps.
+    """
     noted = (SentQuery.model_validate_json(answer) for answer in ctx.journal.answers(SENT))
     return tuple(dict.fromkeys(query for query in noted if query.held_back or query.place != "pages"))
 
 
 def _repeated(ctx: RunContext, said: str) -> _Why:
-    """Return what of the documents is repeated, "words" or "value", and was not in the user's own words; "" for nothing."""
+    """Return "words" or "value" for repeated document text, "" for none.
+
+    The user's own words do not count.
+    """
     asked = _joined(ctx.outside.asked)
     if _joined(said) in asked:
         return ""
@@ -104,7 +110,7 @@ def _repeated(ctx: RunContext, said: str) -> _Why:
 
 
 def _documents(ctx: RunContext) -> Iterator[str]:
-    """Yield the documents that the run has read: nothing else of them can be known to a model."""
+    """Yield the documents read in the run, the only ones known to a model."""
     for source in ctx.library.sources():
         if source.origin != "documents":
             continue
@@ -115,13 +121,16 @@ def _documents(ctx: RunContext) -> Iterator[str]:
 
 
 def _joined(text: str) -> str:
-    """Return the letters and digits of a text; in pieces, because no thread goes on beside one step, and each takes memory."""
+    """Return the letters and digits of a text, joined.
+
+    It works in pieces, because one step holds up all threads and takes memory.
+    """
     pieces = (text[at : at + _AT_ONCE] for at in range(0, len(text), _AT_ONCE))
     return "".join("".join(_UNIT.findall(normalise(piece))) for piece in pieces)
 
 
 def _values(text: str) -> Iterator[str]:
-    """Yield the e-mail addresses of a text, and of its keys and long numbers every part that is long enough to be held back.
+    """Yield e-mail addresses, and parts of keys and numbers long enough to hold back.
 
     In parts, because in an address or a list a number runs into what stands beside it.
     """
@@ -155,7 +164,10 @@ def _stretches(text: str) -> Iterator[str]:
 
 
 def _words_in(unit: str) -> float:
-    """Return how many words a run of letters stands for: two characters of Chinese or Japanese are about one."""
+    """Return the number of words in a run of letters.
+
+    Two characters of Chinese or Japanese are about one word.
+    """
     if columns(unit[0]) == 1:
         return max(1.0, len(unit) / (_LONG_WORD if len(unit) < _RUN else _WORD_LETTERS))
     return max(1.0, len(unit) / 3) if _SYLLABLES[0] <= unit[0] <= _SYLLABLES[1] else 0.5

@@ -1,4 +1,4 @@
-"""Research one section: one growing conversation of look-ups, and the notes by the one who read."""
+"""Research a section in one growing conversation; its researcher writes notes."""
 
 import asyncio
 import re
@@ -25,7 +25,9 @@ _MOST_SOURCES = 40
 
 
 async def next_move(ctx: RunContext, section: Section, brief: Brief, turns: Sequence[Turn]) -> Move:
-    """Return what a researcher does next, within the tool calls that are left; its notes, or an empty move, end it.
+    """Return a researcher's next move, within the tool calls that are left.
+
+    Research ends with a move of notes, or an empty one.
 
     It does not end before something was searched for: where none of its calls could be read, the planned searches are made.
     """
@@ -46,7 +48,7 @@ async def next_move(ctx: RunContext, section: Section, brief: Brief, turns: Sequ
 
 
 def within_calls(ctx: RunContext, actions: Iterable[Action], turns: Sequence[Turn], most: int) -> Iterator[Action]:
-    """Yield the actions that are left of `most` calls after `turns` (`calls_left`); the others as calls not made."""
+    """Yield the actions within `most` calls (`calls_left`); others as calls not made."""
     left, free, answered = calls_left(turns, most)
     made = dict[Hashable, bool]()
     for action in actions:
@@ -62,14 +64,14 @@ def within_calls(ctx: RunContext, actions: Iterable[Action], turns: Sequence[Tur
 
 
 def _is_lost(turns: Sequence[Turn]) -> bool:
-    """Return whether in each of the last turns no call could be read, or all made the same search: so will the next."""
+    """Return whether the last turns all had unreadable calls or the same search."""
     last = [{(a.name, a.name == "search" and a.call) for a in turn.actions} for turn in turns[-_LOST_TURNS:]]
     same = len(last) == _LOST_TURNS and set.intersection(*last) == set.union(*last)
     return same and {name for name, _ in last[0]} in ({"search"}, {"unknown"})
 
 
 def _reached_nothing(ctx: RunContext, turns: Sequence[Turn]) -> bool:
-    """Return whether all places have failed at everything that was done, and the user has said nothing since."""
+    """Return whether every place failed in all turns, with no user remark since."""
     seen = [observation for turn in turns for observation in turn.observations]
     places = {place.name for place in ctx.outside.places}
     failed = bool(places) and all(places <= set(o.failed) and not o.passages for o in seen)
@@ -84,7 +86,7 @@ def is_complete(actions: Iterable[Action]) -> bool:
 async def write_notes(
     ctx: RunContext, section: Section, brief: Brief, turns: Sequence[Turn], *, notes: str = ""
 ) -> Section:
-    """Return the section with its notes: those that the researcher has given, or those it is asked for.
+    """Return the section with its researcher's notes, given already or requested.
 
     Those of a further attempt are added to the earlier ones. A section for which nothing was seen has none, which is a gap.
     """
@@ -115,7 +117,7 @@ async def write_notes(
 
 
 def seen_passages(turns: Iterable[Turn]) -> list[str]:
-    """Return the ids of all passages that turns have brought: those that were opened first."""
+    """Return the ids of all passages in the turns, opened passages first."""
     turns = list(turns)
     opened = {a.id for turn in turns for a in turn.actions if a.name == "open"}
     seen = [o for turn in turns for o in turn.observations]
@@ -124,7 +126,7 @@ def seen_passages(turns: Iterable[Turn]) -> list[str]:
 
 
 def _queries_made(section: Section, turns: Iterable[Turn], places: set[str]) -> tuple[str, ...]:
-    """Return the queries for a section that some place answered, each once, those of earlier attempts first."""
+    """Return a section's answered queries, each once, earlier attempts first."""
     calls = ((a, o) for turn in turns for a, o in zip(turn.actions, turn.observations, strict=False))
     answered = (a for a, o in calls if o.found or not ({a.source} if a.source else places) <= set(o.failed))
     made = (line for a in answered if a.name == "search" for line in a.query.split("\n"))
@@ -132,7 +134,7 @@ def _queries_made(section: Section, turns: Iterable[Turn], places: set[str]) -> 
 
 
 def _calls_made(section: Section, turns: Iterable[Turn]) -> tuple[str, ...]:
-    """Return the calls for a section that looked something up, a line each, those of earlier attempts first."""
+    """Return a section's look-up calls, a line each, those of earlier attempts first."""
     made = list(section.tool_calls)
     for action in (a for turn in turns for a in turn.actions if a.name in ("search", "open", "call_tool")):
         place = f" ({action.source})" if action.source not in ("", action.tool) else ""
@@ -141,7 +143,7 @@ def _calls_made(section: Section, turns: Iterable[Turn]) -> tuple[str, ...]:
 
 
 def handed_back(section: Section, library: Library) -> str:
-    """Return what a researcher hands back: its calls, its findings, and the sources it has seen, the cited ones first."""
+    """Return a researcher's calls, findings and seen sources, cited sources first."""
     keys = dict.fromkeys([*section.sources, *(key.partition("p")[0] for key in section.passages)])
     seen = (source for key in list(keys)[:_MOST_SOURCES] if (source := library.source(key)) is not None)
     parts = {
@@ -153,7 +155,7 @@ def handed_back(section: Section, library: Library) -> str:
 
 
 def key_findings(notes: str, library: Library) -> tuple[str, ...]:
-    """Return the points of the lists below the first heading of notes that name the passages they rest on.
+    """Return list points under the first heading of notes that name their passages.
 
     One that names a passage which does not exist is none: it stays in the notes alone, where it is flagged.
     """

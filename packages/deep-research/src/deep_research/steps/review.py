@@ -28,7 +28,7 @@ from the other."""
 
 
 async def review_section(ctx: RunContext, section: Section, brief: Brief) -> SectionReview:
-    """Return how well a section is covered. A review that fails is a gap, and leaves the section as it is."""
+    """Return the coverage of a section; a failed review is a gap and changes nothing."""
     try:
         count, sites = await asyncio.to_thread(voices_of, cited_ids(section.content), ctx.library)
         voices = f"{count} independent ({', '.join(sites[:_MOST_SITES])})" if count else "none"
@@ -43,7 +43,7 @@ async def review_section(ctx: RunContext, section: Section, brief: Brief) -> Sec
 
 
 def voices_of(ids: Iterable[str], library: Library) -> tuple[int, list[str]]:
-    """Return the number of independent voices among passages, and their sites by registered domain.
+    """Return the number of independent voices of passages, and registered domains.
 
     One site is one voice, and so are sites that share a paragraph.
     """
@@ -68,7 +68,7 @@ def _is_searched(section: Section, judged: SectionReview) -> bool:
 
 
 def again(section: Section, judged: SectionReview) -> Section:
-    """Return the section as its researcher takes it up again, with what the review misses and its searches."""
+    """Return the section for its next attempt, with missing points and searches."""
     taken_up = {"status": "researching", "attempts": section.attempts + 1}
     return _with_missing(section, judged).model_copy(update=taken_up)
 
@@ -97,7 +97,7 @@ async def review(
     *,
     limit: int,
 ) -> Review:
-    """Return the review of all sections together; `known` are those of single sections.
+    """Return the joint review of all sections; `known` are those of single sections.
 
     It names no section to retry after `limit` rounds, nor one that was sent back that often, by its own review or
     this one. One that fails sends nothing back.
@@ -121,7 +121,7 @@ async def review(
 
 
 def _as_titled(judged: Review, sections: Sequence[Section]) -> Review:
-    """Return the review with the titles of the sections, also where it writes them in other case or with a number."""
+    """Return the review with exact section titles, matched without case or number."""
     titles = {s.title: s.title for s in sections} | {_NUMBER.sub("", s.title).casefold(): s.title for s in sections}
 
     def known(title: str) -> str:
@@ -133,7 +133,10 @@ def _as_titled(judged: Review, sections: Sequence[Section]) -> Review:
 
 
 def _unnamed(sections: Sequence[Section], judged: Review, retry: Collection[str]) -> Iterator[SectionReview]:
-    """Yield a row for each section: a review has rows of its own for those that do not suffice. None where nobody judged."""
+    """Yield a row for each section, or none where nobody judged.
+
+    A review has rows of its own for sections that do not suffice.
+    """
     for section in sections if judged.overall_score else ():
         again = section.title in retry
         status = "partial" if again else "sufficient" if section.content else "missing"
@@ -142,7 +145,7 @@ def _unnamed(sections: Sequence[Section], judged: Review, retry: Collection[str]
 
 
 def _retry(sections: Sequence[Section], judged: Review, limit: int) -> tuple[str, ...]:
-    """Return the titles that go out again, of those that the review names; not for searches that were made before."""
+    """Return the titles to research again, unless their searches were made before."""
     if judged.is_sufficient:
         return ()
     by_title = {s.title: s for s in sections if s.attempts <= limit}
@@ -159,7 +162,7 @@ def report_gaps(ctx: RunContext, judged: Review) -> None:
 
 
 def send_back(sections: Sequence[Section], judged: Review) -> list[Section]:
-    """Return the named sections as pending again, with the review's notes and the searches it names."""
+    """Return the named sections as pending, with the review's notes and searches."""
     rows = {row.title: row for row in judged.section_coverage}
     named = [s.model_copy(update={"status": "pending"}) for s in sections if s.title in judged.sections_to_retry]
     return [_with_missing(s, rows[s.title]) if s.title in rows else s for s in named]

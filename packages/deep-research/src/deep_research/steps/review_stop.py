@@ -1,4 +1,4 @@
-"""What the user is asked about a review (`confirm_review`), and which sections an answer sends out again."""
+"""Ask the user about a review (`confirm_review`); send wanted sections out again."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,13 +12,13 @@ _LISTED = re.compile(r"(?:[^\W\d]++(?:\s*+[:：])?\s*+)?\d{1,2}(?:\s*+[,，、&]
 
 
 def _choices(sections: Sequence[Section], rows: Mapping[str, SectionReview]) -> list[Sequence[Section]]:
-    """Return what may be researched again, by option: nothing (the report), all weak sections, each section."""
+    """Return sections by option: none (the report), all weak ones, then each section."""
     weak = [s for s in sections if (row := rows.get(s.title)) is not None and row.status != "sufficient"]
     return [(), *([weak] if len(weak) > 1 else []), *([section] for section in sections)]
 
 
 def question_of(sections: Sequence[Section], rows: Mapping[str, SectionReview], language: str) -> Asked:
-    """Return what the user is asked: each section with its score and what it lacks, and what can follow."""
+    """Return the question to the user: sections, scores, shortcomings and options."""
     lines = [phrase("confirm_review", language)]
     for section in sections:
         row = rows.get(section.title)
@@ -34,7 +34,9 @@ def question_of(sections: Sequence[Section], rows: Mapping[str, SectionReview], 
 def wanted_sections(
     answer: str, asked: Asked, sections: Sequence[Section], rows: Mapping[str, SectionReview]
 ) -> list[Section] | None:
-    """Return the sections to research again, pending, with the user's words as notes; none for the report.
+    """Return the sections to research again, with the user's words as notes.
+
+    They are pending; an empty list means the report.
 
     An answer names them by title, or by the numbers of the options ("again: 2, 3"). None for one that wants neither: a
     no, or what names nothing; what was researched is not researched again for it.
@@ -56,7 +58,7 @@ def wanted_sections(
 
 
 def ask_again(asked: Asked, before: Asked, said: str, language: str) -> Asked:
-    """Return the question `asked` once more, after an answer to `before` that wants neither report nor research.
+    """Return `asked` again, if the answer to `before` wants no report or research.
 
     It is held after a no, and after a second answer that says nothing.
     """

@@ -38,7 +38,7 @@ class Checked(NamedTuple):
 
 
 async def revise(ctx: RunContext, assignment: Assignment, written: Written, found: Verification) -> Checked:
-    """Return the text as its writer has put it right, verified again where it changed.
+    """Return the text as revised by its writer, verified again where it changed.
 
     A writer that fails leaves the text as it is, which is a gap.
     """
@@ -77,7 +77,7 @@ async def _round(
     rounds: Sequence[Revision],
     problems: Sequence[Problem],
 ) -> tuple[str, Revision]:
-    """Return the text after one round, and the round; edits that do not apply are asked for once more."""
+    """Return the text and record of one round; ask once more for unmatched edits."""
 
     given = assignment.model_copy(update={"draft": written.text})
 
@@ -115,14 +115,16 @@ async def _round(
 
 
 def _read(said: str, before: str, assignment: Assignment) -> tuple[str, str]:
-    """Return a report that was written anew, and what it lacks, as its writer is told; both "" where none was."""
+    """Return a rewritten report and its fault as told to the writer, or both as ""."""
     text, lack = read_report(said, assignment) if said else ("", "")
     is_whole = not said or len(text) > len(before) * _LEAST
     return text, lack or ("" if is_whole else "That is not the whole report. Write it whole.")
 
 
 def changed_paragraphs(before: str, after: str, problems: Sequence[Problem]) -> tuple[Edit, ...]:
-    """Return as edits in which paragraphs two texts differ; what is added stands behind the one before it.
+    """Return the differing paragraphs of two texts as edits.
+
+    The edit of an added paragraph begins with the paragraph before it.
 
     The first answers what was said of the whole: its words may stand as they were, and the rest tell more.
     """
@@ -139,7 +141,7 @@ def changed_paragraphs(before: str, after: str, problems: Sequence[Problem]) -> 
 
 
 def apply_edits(text: str, edits: Sequence[Edit]) -> tuple[str, list[Edit]]:
-    """Return the text with the edits whose old words stand in it exactly once, and the edits, marked as applied.
+    """Return the text with edits of unique old words, and all edits, marked if made.
 
     A writer copies them from what it wrote, before its citations were brought into one form.
     """
@@ -155,7 +157,7 @@ def apply_edits(text: str, edits: Sequence[Edit]) -> tuple[str, list[Edit]]:
 
 
 def _cleaned(new: str) -> str:
-    """Return the words of an edit made clean, with the line ends around them as they were."""
+    """Return the cleaned words of an edit, with the line ends around them kept."""
     words = new.strip()
     start = new.find(words) if words else len(new)
     return new[:start] + clean_report(words) + new[start + len(words) :]

@@ -1,4 +1,4 @@
-"""Searching: one action becomes passages in the library, once per run, and never an error in the evidence."""
+"""Turn one action into library passages, once per run, errors never as evidence."""
 
 import asyncio
 import json
@@ -40,7 +40,7 @@ _OWN = ("documents", PLACE, "mcp:")
 
 
 async def perform(ctx: RunContext, actions: Sequence[Action]) -> list[Observation]:
-    """Return the observations of `actions`, in their order; they run side by side and fail alone.
+    """Return the observations of `actions` in order; all run in parallel, fail alone.
 
     What is to be opened is opened behind the searches of the same turn, which may be what names its address.
     """
@@ -52,13 +52,16 @@ async def perform(ctx: RunContext, actions: Sequence[Action]) -> list[Observatio
 
 
 def is_free(ctx: RunContext, action: Action) -> bool:
-    """Return whether an action reaches nothing new: it opens what the run has opened, or searches there."""
+    """Return whether an action only opens known sources or searches the library."""
     known = action.name == "open" and ctx.outside.opened.has(action.source.partition("p")[0])
     return known or (action.name == "search" and action.source == LIBRARY)
 
 
 def _why(error: Exception, what: str) -> str:
-    """Return why a place failed; raise what is not its fault. A place that is set up wrongly costs only itself."""
+    """Return the reason for a place's failure; raise errors of other causes.
+
+    A place with wrong settings costs only itself.
+    """
     if isinstance(error, LimitReached):
         raise error
     return error.message if isinstance(error, ConfigError) else reason_of(error, what)
@@ -75,7 +78,7 @@ async def _perform(ctx: RunContext, action: Action) -> Observation:
 
 
 async def _open(ctx: RunContext, action: Action) -> Observation:
-    """Open a source, also one by what a place names it: its id there, with the place before it ("arxiv:2401.00001")."""
+    """Open a source, also by a place and its id there ("arxiv:2401.00001")."""
     name, _, own = action.source.partition(":")
     key = await asyncio.to_thread(_keyed, ctx.library, action.source)
     place = next((p for p in ctx.outside.places if p.name == name.lower() and own.strip()), None)
@@ -90,7 +93,7 @@ async def _open(ctx: RunContext, action: Action) -> Observation:
 
 
 def _keyed(library: Library, named: str) -> str:
-    """Return the id of the source that has this key, with or without what stands before its first colon; "" for none."""
+    """Return the id of the source with this key, prefix optional; "" for none."""
     wanted = f":{named.casefold()}"
     return next((s.id for s in library.sources() if f":{s.key.casefold()}".endswith(wanted)), "")
 
@@ -113,7 +116,7 @@ async def _search(ctx: RunContext, action: Action) -> Observation:
 
 
 def _merged(action: Action, results: Sequence[Observation], *, text: str = "") -> Observation:
-    """Return what several searches brought as one observation, with what is to be told besides."""
+    """Return the results of several searches as one observation, with a note `text`."""
     return Observation(
         action=action.id,
         passages=tuple(_interleave([list(r.passages) for r in results])),
@@ -158,7 +161,7 @@ def _unknown_place(ctx: RunContext, action: Action) -> Observation:
 
 
 def _interleave(rows: list[list[str]]) -> list[str]:
-    """Order results best first across places: the first of each, then the second of each, …; each id once."""
+    """Merge the ranked results of several places, rank by rank, each id once."""
     longest = max((len(row) for row in rows), default=0)
     return list(dict.fromkeys(row[i] for i in range(longest) for row in rows if i < len(row)))
 
@@ -191,7 +194,7 @@ async def _ask(
     ask: Callable[[], Awaitable[SearchResult]],
     action: Action,
 ) -> Observation:
-    """Ask once in a run, take in what came, and log it; `action.query` is what passages are chosen by."""
+    """Ask once per run, store and log results; choose passages by `action.query`."""
 
     async def make() -> str:
         async with _IN_HAND[place.name].taken_in() as measured:
@@ -224,7 +227,7 @@ async def _ask(
 
 
 async def _take_in(ctx: RunContext, place: SearchPlace | OutsideTool, result: SearchResult, query: str) -> SearchRecord:
-    """Put what was found into the library; record the ids of the passages that answer, best first, and the gaps."""
+    """Store results in the library; record answering passages, best first, and gaps."""
     sources, new = await asyncio.to_thread(add_sources, ctx.library, result.found)
     unread = await asyncio.to_thread(lambda: {one.id for one in sources if not ctx.library.is_read(one.id)})
 
@@ -254,8 +257,10 @@ async def _take_in(ctx: RunContext, place: SearchPlace | OutsideTool, result: Se
 
 
 def add_sources(library: Library, found: Sequence[Found]) -> tuple[list[Source], int]:
-    """Return the sources of results, and how many of them were new, which one transaction made: searches side by side
-    count each once."""
+    """Return the sources of results and the number of new ones, in one transaction.
+
+    So parallel searches count each source once.
+    """
     with library.batch():
         known = {source.key for source in library.sources()}
         return [library.add_source(one) for one in found], len({one.key for one in found} - known)
@@ -266,7 +271,7 @@ _Kept = list[tuple[str, float]]
 
 
 def _relevant(rows: Sequence[_Kept]) -> list[list[str]]:
-    """Return the passages of each result that come near the best one of all; a result may be left with none.
+    """Return the passages of each result near the best score of all, if any.
 
     An engine always fills its page, and a page always has a best passage.
     """
@@ -275,7 +280,7 @@ def _relevant(rows: Sequence[_Kept]) -> list[list[str]]:
 
 
 async def _read_result(ctx: RunContext, place: SearchPlace | OutsideTool, found: Found, source: Source) -> None:
-    """Read a result, once in a run: two researchers may find the same thing at the same moment, also at different places."""
+    """Read a result once per run, even if several researchers or places find it."""
 
     async def fetch() -> str:
         document = found.document if found.document and not found.excerpt else await place.read(found)

@@ -1,4 +1,4 @@
-"""Verify a text: split it into statements, flag what code is sure of, have judges say what fails, and why.
+"""Verify a text: split it into statements, flag by code, have judges find faults.
 
 Two halves run side by side: statements in batches against the passages they cite, and a verifier with the researcher's
 tools who reads the whole as the reader who will act on it. Nothing here changes the text.
@@ -61,7 +61,7 @@ _MOST_OF_ONE, _MOST_OF_ALL = 500_000, 5_000_000
 
 
 def claims_of(text: str, library: Library, *, is_quoted: bool = False) -> list[Claim]:
-    """Return the statements of a text, not judged yet; ids of passages that do not exist are left out.
+    """Return the statements of a text, not judged yet, without unknown passage ids.
 
     `is_quoted`: nobody has written it; between a title and a citation all is of the cited passage, the rest is left out.
     """
@@ -86,7 +86,7 @@ def claims_of(text: str, library: Library, *, is_quoted: bool = False) -> list[C
 
 
 def _existing(cited: str, statement: Statement, library: Library) -> list[str]:
-    """Return the passage of an id, of a whole source those that come nearest; nothing of what is not there."""
+    """Return a passage id, or a whole source's nearest passages; none if missing."""
     if "p" in cited:
         return [cited] if library.passage(cited) is not None else []
     if library.source(cited) is None or not library.is_read(cited):
@@ -95,7 +95,10 @@ def _existing(cited: str, statement: Statement, library: Library) -> list[str]:
 
 
 def _of_places(statements: Sequence[Statement], text: str) -> list[Statement]:
-    """Return the statements that stand in a place, with the citation that ends it, back to the title above."""
+    """Return the statements of each cited place, with the citation that ends it.
+
+    A place goes back to the title above.
+    """
     found: list[Statement] = []
     cited: tuple[str, ...] = ()
     where = ""
@@ -111,7 +114,7 @@ def _of_places(statements: Sequence[Statement], text: str) -> list[Statement]:
 async def verify(
     ctx: RunContext, assignment: Assignment, text: str, *, unread: Mapping[str, str] | None = None
 ) -> Verification:
-    """Return all statements of a text with their verdicts, and what is wrong with it. A judge that fails is a gap.
+    """Return a text's statements with verdicts, and faults; a failed judge is a gap.
 
     `unread` are cited sources (by id) that could not be read: what rests on them alone is not confirmed.
     """
@@ -138,7 +141,7 @@ async def verify(
 def _verification(
     claims: Sequence[Claim], judged: Findings, seen: Findings, text: str, library: Library
 ) -> Verification:
-    """Return statements with what their judges found, and with what the verifier has `seen` in the whole."""
+    """Return statements with the judges' findings and the verifier's (`seen`)."""
     placed = _placed(seen.problems, claims, text, library)
     twice = {(p.claim, p.kind) for p in placed if p.claim}  # what both have found, the verifier tells
     problems = (*(p for p in judged.problems if (p.claim, p.kind) not in twice), *placed)
@@ -149,7 +152,7 @@ def _verification(
 async def _look_further(
     ctx: RunContext, assignment: Assignment, claims: Sequence[Claim], judged: Findings, stand: Mapping[str, str]
 ) -> tuple[Sequence[Claim], Findings]:
-    """Return statements and findings after what was not found in the nearest passages has been looked for in the pages.
+    """Return statements and findings after searching cited pages for missing support.
 
     Whoever wrote a foreign report cited pages: which of their passages carries a statement is this program's guess. A
     statement that stands in others rests on those.
@@ -171,7 +174,7 @@ async def _look_further(
 
 
 def _wider(library: Library, claim: Claim, lost: Problem) -> Claim | None:
-    """Return a claim with more passages of the sources that it cites: those that the judge names, and that have its words.
+    """Return a claim with more passages of its sources, by the judge's ids and words.
 
     None where there are no more.
     """
@@ -193,7 +196,10 @@ def _of_unread(claim: Claim, text: str, unread: Mapping[str, str]) -> Claim:
 
 
 def _as_they_stand(claims: Sequence[Claim], text: str) -> dict[str, str]:
-    """Return the statements (by id) that go on behind a citation, with their citations: "As [s1p2] says, …"."""
+    """Return statements (by id) that go on after a citation, citations included.
+
+    An example is "As [s1p2] says, …".
+    """
     cited = citations(text)
     starts = [one.start for one in cited]
     found: dict[str, str] = {}
@@ -208,7 +214,7 @@ def _as_they_stand(claims: Sequence[Claim], text: str) -> dict[str, str]:
 async def judge_claims(
     ctx: RunContext, assignment: Assignment, claims: Sequence[Claim], text: str, stand: Mapping[str, str]
 ) -> Findings:
-    """Return what code and a judge find wrong with statements, each against the passages it cites.
+    """Return faults found in statements by code and a judge, against cited passages.
 
     `stand` are those (by id) that the judge sees with their citations.
     """
@@ -337,7 +343,10 @@ def _flags(
 
 
 def _cited_texts(keys: Iterable[str], library: Library) -> dict[str, str | None]:
-    """Return what is said by key, for code to look through; whole sources beyond a bound are left out."""
+    """Return the cited texts by key for code to check, without very long sources.
+
+    The bound holds for whole sources alone.
+    """
     said: dict[str, str | None] = {}
     left = _MOST_OF_ALL
     for key in dict.fromkeys(keys):
@@ -349,12 +358,15 @@ def _cited_texts(keys: Iterable[str], library: Library) -> dict[str, str | None]
 
 
 def _is_unread(key: str, library: Library) -> bool:
-    """Tell whether a whole source is cited that could not be read: it may say what its colleagues do not."""
+    """Tell whether a key cites a whole source that could not be read.
+
+    Such a source may say something that the others do not.
+    """
     return "p" not in key and library.source(key) is not None and not library.is_read(key)
 
 
 def _said_by(key: str, library: Library) -> str | None:
-    """Return what a passage says, with the title, place and date of its source; None where it does not exist."""
+    """Return a passage's text with title, place and date of its source, or None."""
     source = library.source(key.partition("p")[0])
     if source is None:
         return None
@@ -367,7 +379,7 @@ def _said_by(key: str, library: Library) -> str | None:
 
 
 def _is_telling(flag: Flag) -> bool:
-    """Return whether a flag tells a judge something: a name without a digit may be a word of the language."""
+    """Return whether a flag helps a judge; a name without digits may be a plain word."""
     return flag.kind != "name" or any(sign.isdigit() for sign in flag.quote)
 
 
@@ -397,7 +409,7 @@ def _reckoned_wrong(reckonings: Sequence[Reckoning], claims: Sequence[Claim]) ->
 
 
 def _placed(problems: Sequence[Problem], claims: Sequence[Claim], text: str, library: Library) -> list[Problem]:
-    """Return problems with the statement that their quotation stands in, and with ids that exist."""
+    """Return problems with the statement of their quotation, and with existing ids."""
     placed: list[Problem] = []
     for problem in problems:
         at = text.find(problem.quote) if problem.quote else -1
@@ -426,7 +438,7 @@ def _verdict(claim: Claim, problem: Problem | None, *, is_judged: bool) -> Verdi
 async def verify_changes(
     ctx: RunContext, assignment: Assignment, text: str, before: Verification, *, number: int, first: str = ""
 ) -> Verification:
-    """Return the verification of a revised text: only statements that have changed are judged again.
+    """Return the verification of a revised text; judge only changed statements again.
 
     One that was written anew from a `first` text, which somebody has read as a whole, is read so once more.
     """
@@ -460,7 +472,9 @@ async def verify_changes(
 def _carried(
     problem: Problem, ids: Mapping[str, str], text: str, measured: Collection[str], *, is_read: bool
 ) -> Problem:
-    """Return a problem in a revised text: revised is one whose statement or words are gone, or not `measured` again.
+    """Return a problem carried over to a revised text, with its outcome.
+
+    It is revised if its statement or words are gone, or if it is not `measured` again.
 
     Where the verifier has read the whole once more (`is_read`), it has told what is left of its own.
     """

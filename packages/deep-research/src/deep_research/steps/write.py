@@ -1,4 +1,4 @@
-"""Write the report: the writer is given all notes and passages, may look up what they leave open, and writes freely."""
+"""Write the report freely from all notes and passages, with look-ups if needed."""
 
 import asyncio
 import re
@@ -50,7 +50,7 @@ def assign(
     brief: Brief,
     sections: Sequence[Section],
 ) -> Assignment:
-    """Return what the writer is given: passages that the notes cite come before those that were only seen."""
+    """Return the writer's assignment, passages cited in notes before those only seen."""
     known = [[key for key in cited_ids(s.content) if ctx.library.passage(key) is not None] for s in sections]
     cited = [key for row in zip_longest(*known) for key in row if key]
     seen = [key for row in zip_longest(*(s.passages for s in sections)) for key in row if key]
@@ -102,7 +102,7 @@ async def _written(ctx: RunContext, assignment: Assignment) -> Written:
 
 
 def read_report(said: str, assignment: Assignment) -> tuple[str, str]:
-    """Return a writer's text made clean, and what it lacks altogether, as the writer is told; "" for nothing."""
+    """Return a writer's cleaned text and its fault as told to the writer, or ""."""
     text = _from_title(clean_report(said))
     if text and assignment.passages and not cited_ids(text):
         return text, _NOTHING_CITED
@@ -113,12 +113,12 @@ def read_report(said: str, assignment: Assignment) -> tuple[str, str]:
 
 
 def clean_report(text: str) -> str:
-    """Return a text with its citations in one form, and with nothing in it that acts when it is shown."""
+    """Return a text with uniform citations and nothing active when rendered."""
     return make_inert(normalize_citations(unwrap_report(text.strip())))
 
 
 def unwrap_report(text: str) -> str:
-    """Return the text in a fence or tag around a whole report: wire form, as some models answer."""
+    """Return the text in a fence or tag around a whole report, as some models send."""
     if tagged := _TAGGED.search(text):
         return tagged[2].strip()
     for start, end, info in fenced_blocks(text):
@@ -132,7 +132,7 @@ def unwrap_report(text: str) -> str:
 
 
 def _from_title(text: str) -> str:
-    """Return a report from its title on, where the first heading is one and nothing before it is cited.
+    """Return a report from its title on, dropping uncited text before the title.
 
     What a model says to itself before it begins is no part of the report, and stays in the turns.
     """
@@ -143,7 +143,7 @@ def _from_title(text: str) -> str:
 
 
 def headings_of(text: str) -> Iterator[re.Match[str]]:
-    """Yield the headings of a report that are none of its code; their first group are the marks."""
+    """Yield the headings of a report outside its code; group 1 is their marks."""
     code = code_spans(text)
     return (found for found in _HEADING.finditer(text) if not is_within(code, found.start()))
 

@@ -1,4 +1,4 @@
-"""The file of a bundle as it is read: a stranger's ZIP, bounded in every way before anything in it is unpacked."""
+"""Read a bundle's file, a stranger's ZIP, within limits checked before unpacking."""
 
 import hashlib
 import json
@@ -111,7 +111,7 @@ class BundleFile:
         return data
 
     def rows(self, name: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a list, one at a time. Raises ConfigError, and what `json.loads` raises."""
+        """Yield rows of a list one at a time; raise ConfigError or `json.loads` errors."""
         with self._zip.open(name) as lines:
             for number, line in enumerate(lines, 1):
                 row = json.loads(self._bounded(line, name))
@@ -120,7 +120,10 @@ class BundleFile:
                 yield row
 
     def text(self, sha256: str) -> str:
-        """Return the text of this hash. Raises ConfigError for another, and where texts are asked for again and again."""
+        """Return the text of this hash; raise ConfigError for any other text.
+
+        It is also raised for texts requested again and again.
+        """
         data = self.read(f"{TEXTS}{sha256}.txt")
         self._texts_left -= len(data)
         if self._texts_left < 0:

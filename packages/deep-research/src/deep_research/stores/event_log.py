@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 
 @contextmanager
 def tell_disk_errors(path: Path, what: str = "write") -> Iterator[None]:
-    """Raise errors of the disk inside the block as StoreErrors: what could not be done with `path`."""
+    """Raise disk errors inside the block as StoreErrors: cannot `what` the `path`."""
     try:
         yield
     except OSError as error:
@@ -59,7 +59,7 @@ class EventTail(Protocol):
     place: str
 
     def read(self) -> list[bytes]:
-        """Return the lines that are new since the last time; of an unfinished one nothing."""
+        """Return the new lines since the last call, without an unfinished one."""
         ...
 
 
@@ -107,7 +107,10 @@ class EventLog:
         seconds_before: float = 0.0,
         close: Callable[[], object] = lambda: None,
     ) -> None:
-        """`keep` is given each event's number and line before it is shown; it raises StoreError when the disk is full."""
+        """Make a log that gives each event's number and line to `keep` before showing it.
+
+        `keep` raises StoreError when the disk is full.
+        """
         self._keep, self._listener, self.close = keep, listener, close
         self.earlier = list(earlier)
         self.gaps = [Gap(**e.model_dump(include=set(Gap.model_fields))) for e in earlier if e.kind == "gap_found"]
@@ -130,7 +133,7 @@ class EventLog:
         return time.monotonic() - self._begun
 
     def emit(self, event: Event) -> None:
-        """Give an event its number, keep it and pass it on, safe to show. Raises StoreError when the disk is full.
+        """Keep an event with its number and pass it on; raise StoreError on a full disk.
 
         One that only passes is not kept, and has the number of the event before it.
         """
@@ -148,7 +151,7 @@ def read_events(path: Path) -> list[Event]:
 
 
 def read_lines(path: Path, parse: Callable[[str], _T]) -> Iterator[_T]:
-    """Yield what the lines of a file hold, in order; one that a crash cut short is left out."""
+    """Yield the parsed lines of a file in order, without one cut short by a crash."""
     for line in FileTail(path).read():
         with suppress(ValueError):
             yield parse(line.decode("utf-8", "replace"))

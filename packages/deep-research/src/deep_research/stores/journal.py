@@ -1,4 +1,4 @@
-"""The journal: each outside call once, with its answer, on disk before it is used; and the one on SQLite."""
+"""The journal: outside calls made once, answers stored before use; one on SQLite."""
 
 import asyncio
 import hashlib
@@ -35,7 +35,7 @@ FAILED = "failed"
 
 
 class SingleFlightJournal(ABC):
-    """Makes each call once, also when it is asked for twice at the same moment (`ports.Journal.call`)."""
+    """A journal that makes each call once, even in parallel (`ports.Journal.call`)."""
 
     def __init__(self) -> None:
         self._running: dict[str, asyncio.Future[str]] = {}
@@ -52,7 +52,7 @@ class SingleFlightJournal(ABC):
 
     @abstractmethod
     def _begin_keeping(self, key: str, call: StoredCall, *, at_once: bool) -> Future[None]:
-        """Begin to keep a call; `at_once`: a kill of this process must not cost it any more when this returns."""
+        """Start storing a call; with `at_once` it survives a kill once this returns."""
 
     async def call(self, kind: str, request: str, make: Callable[[], Awaitable[str]]) -> tuple[str, bool]:
         key = call_key(kind, request)
@@ -105,7 +105,7 @@ class SingleFlightJournal(ABC):
         self._begin(kind, request, answer, at_once=True)
 
     def _begin(self, kind: str, request: str, answer: str, *, at_once: bool) -> None:
-        """Begin to keep an answer, unless that has begun; where it is not kept `at_once` the event loop does not wait."""
+        """Start storing an answer once; the event loop waits only if `at_once`."""
         key = call_key(kind, request)
         with self._keeping:
             if key not in self._kept:
@@ -136,7 +136,7 @@ class SqliteJournal(SingleFlightJournal):
     """Implements `ports.Journal` in one file."""
 
     def __init__(self, path: Path | str) -> None:
-        """Open or make the journal at `path`. Raises StoreError when it cannot be written."""
+        """Open or create the journal at `path`; raise StoreError if it is not writable."""
         super().__init__()
         self._path = str(path)
         self._lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""Which store holds the runs: the state folder, or the database of `DEEP_RESEARCH_DATABASE_URL` where it is set.
+"""The store of runs: the state folder, or `DEEP_RESEARCH_DATABASE_URL` if set.
 
 A database comes with another package: an entry point of the group `deep_research.databases`, named by the scheme of
 the address, names a class that is made with the address. The package deep-research-server offers PostgreSQL.
@@ -19,7 +19,7 @@ from deep_research.stores.run_store import Guard, RunStore, RunStores
 
 
 class QueueState(NamedTuple):
-    """The queue as an owner sees it: how many workers are alive, and how many of the owner's runs are in it."""
+    """The queue seen by an owner: numbers of live workers and of the owner's runs."""
 
     workers: int
     runs: int
@@ -39,11 +39,11 @@ class Database(Protocol):
         ...
 
     def enqueue(self, store: RunStore, *, priority: int, may_ask: bool, answer: str | None) -> None:
-        """Have a run, or a question about its report, carried out by a worker. Raises ConfigError, RunBusy."""
+        """Queue a run or report question for a worker; raise ConfigError or RunBusy."""
         ...
 
     def queue_state(self, owner: str) -> QueueState:
-        """Return how many workers are alive and how many runs of an owner are in the queue."""
+        """Return the number of live workers and of an owner's runs in the queue."""
         ...
 
     def is_queued(self, store: RunStore) -> bool:
@@ -51,13 +51,16 @@ class Database(Protocol):
         ...
 
     def dequeue(self, store: RunStore) -> bool:
-        """Take a run out of the queue, and have its worker stop; return whether it was there."""
+        """Remove a run from the queue and stop its worker; return whether it was queued."""
         ...
 
 
 @cache
 def database_at(url: str) -> Database:
-    """Return the database at an address. Raises ConfigError where no installed package knows its kind, StoreError."""
+    """Return the database at an address; raise ConfigError or StoreError.
+
+    ConfigError means that no installed package knows its kind.
+    """
     scheme = url.partition(":")[0]
     for offered in entry_points(group="deep_research.databases", name=scheme):
         return offered.load()(url)
@@ -74,7 +77,7 @@ def database() -> Database:
 
 
 def open_runs(home: Path) -> RunStores:
-    """Return the runs of a state folder, or those in the database of the owner whose folder it is.
+    """Return the runs of a state folder, or of its owner in the database.
 
     Raises ConfigError and StoreError for a database that cannot be used.
     """
@@ -83,7 +86,7 @@ def open_runs(home: Path) -> RunStores:
 
 
 def shared_limits() -> SharedLimits | None:
-    """Return the limits that hold for all processes on the database; None where there is none."""
+    """Return the limits shared by all processes on the database; None without one."""
     return database_at(url).limits if (url := database_url()) else None
 
 

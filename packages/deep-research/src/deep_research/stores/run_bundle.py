@@ -1,4 +1,4 @@
-"""A run as one file: question, settings, journal, snapshots with hashes and result, in a ZIP that any store takes in.
+"""A run as one ZIP for any store: question, settings, journal, snapshots, result.
 
 `manifest.json` names every other member with its SHA-256. Texts lie under the SHA-256 of their own. What is read from a
 bundle is a stranger's: members, sizes, hashes and schemas are checked before anything is kept.
@@ -53,7 +53,7 @@ _calls, _notes, _passages = TypeAdapter(StoredCall), TypeAdapter(StoredNote), Ty
 
 
 def write_bundle(store: RunStore, path: Path) -> None:
-    """Write a finished run into a file. Raises RunNotFound without a report, StoreError when the disk refuses."""
+    """Write a finished run to a file; raise RunNotFound without a report, StoreError."""
     report = store.load_result()
     if path.exists() and not path.is_file():
         raise StoreError(f"Cannot write {str(path)!r}: it is no file.", path=str(path))
@@ -127,7 +127,7 @@ def read_bundle(
 
 
 def _record_of(bundle: BundleFile, runs: RunStores, own: Mapping[str, Any]) -> tuple[RunRecord, list[str]]:
-    """Return the record of a bundle's run as it is taken over, and the names of what is not."""
+    """Return the record of a bundle's run for this store, and the names left out."""
     given = RunRecord.model_validate_json(bundle.read("run.json"))
     created = datetime.fromisoformat(given.created)
     if created.tzinfo is None or not _FIRST_YEAR <= created.year <= datetime.now(UTC).year + 1:
@@ -146,7 +146,7 @@ def _record_of(bundle: BundleFile, runs: RunStores, own: Mapping[str, Any]) -> t
 
 
 def _fill(store: RunStore, bundle: BundleFile) -> list[str]:
-    """Fill an empty run with what is in a bundle; return the names of what is left out."""
+    """Fill an empty run with the content of a bundle; return the names left out."""
     with closing(store.open_library()) as library, closing(store.open_journal()) as journal:
         library.restore(
             (safe_noun(Source.model_validate(row)) for row in bundle.rows("sources.jsonl")),
@@ -172,7 +172,7 @@ def _fill(store: RunStore, bundle: BundleFile) -> list[str]:
 
 
 def _snapshot(row: dict[str, Any], bundle: BundleFile) -> StoredSnapshot:
-    """Return a snapshot whose text has its hash and whose passages lie in it. Raises ValueError otherwise."""
+    """Return a snapshot with checked text hash and passages, or raise ValueError."""
     text = bundle.text(str(row["sha256"]))
     passages = _passages.validate_python(tuple(tuple(passage) for passage in row.pop("passages")))
     if not all(0 < p.ordinal < _MOST_PASSAGES and 0 <= p.start <= p.stop <= len(text) for p in passages):

@@ -1,4 +1,4 @@
-"""A run on disk: one folder with its record, library, journal, checkpoints, events and result.
+"""A run as a folder: record, library, journal, checkpoints, events and result.
 
 One process at a time carries a run out: it holds a lock on a file in the folder. The operating system lets go of the
 lock when the process that holds it ends, also after kill -9 (flock(2); LockFileEx through msvcrt on Windows). Looking
@@ -148,7 +148,7 @@ class RunFolder:
             raise RunNotFound(message, run_id=self.run_id) from error
 
     def head(self) -> RunHead:
-        """Return the head of the record, or one that says that it is damaged. Raises RunNotFound where there is none."""
+        """Return the record's head, or one marked damaged; raise RunNotFound if missing."""
         try:
             return _head_in(RunHead, self._record)
         except (OSError, ValueError):
@@ -280,7 +280,7 @@ class FolderRuns(RunStores):
 
     @contextmanager
     def taking_in(self, record: RunRecord) -> Iterator[RunFolder]:
-        """See `RunStores.taking_in`: the folder has another name until all of it is there."""
+        """Take a run in, under another name until complete (`RunStores.taking_in`)."""
         beside = self._home / RUNS
         for left in beside.glob(f"{_BEING_TAKEN_IN}*"):
             with suppress(OSError, StoreError):  # one that begins has no lock yet
@@ -344,12 +344,12 @@ def _head_in(kind: type[_H], path: Path) -> _H:
 
 
 def write_atomically(path: Path, text: str, *, private: bool = True) -> None:
-    """Write `text` to `path` in one step, for its owner alone if `private`. Raises StoreError when the disk refuses."""
+    """Write `text` to `path` atomically, owner-only if `private`; raise StoreError."""
     write_bytes_atomically(path, text.encode(errors="surrogatepass" if private else "replace"), private=private)
 
 
 def check_writable(path: Path) -> None:
-    """Raise StoreError where the disk would refuse to write `path`; what is there stays. A folder that is missing is made."""
+    """Raise StoreError if `path` is not writable; keep it, and make a missing folder."""
     probe = beside(path)
     with tell_disk_errors(path):
         make_private_folder(path.parent)
@@ -359,7 +359,7 @@ def check_writable(path: Path) -> None:
 
 
 def write_bytes_atomically(path: Path, data: bytes, *, private: bool = False) -> None:
-    """Write `data` to `path` in one step, for its owner alone if `private`. Raises StoreError when the disk refuses.
+    """Write `data` to `path` atomically, owner-only if `private`; raise StoreError.
 
     A device or a pipe (`/dev/null`, `/dev/stdout`) is written to, and stays what it is.
     """
@@ -373,7 +373,7 @@ def write_bytes_atomically(path: Path, data: bytes, *, private: bool = False) ->
 
 @contextmanager
 def replacing(path: Path, *, private: bool) -> Iterator[IO[bytes]]:
-    """Give a new file that takes the place of `path` at the end of the block; until then what is there stays whole."""
+    """Yield a new file that replaces `path` only at the end of the block."""
     temporary = beside(path)
     try:
         with open_new(temporary, private=private) as file:

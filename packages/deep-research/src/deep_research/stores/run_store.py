@@ -1,4 +1,4 @@
-"""What is kept of runs, and the port to it: everything that outlives a process goes through a `RunStore`."""
+"""Stored data of runs, and `RunStore`, the port to all that outlives a process."""
 
 import re
 import secrets
@@ -51,7 +51,7 @@ class RunHead(Noun):
 
 
 class RunRecord(RunHead):
-    """What is known about a run without opening its stores; `settings` are the ones it began with.
+    """A run's data known without opening its stores; `settings` are the initial ones.
 
     Of its MCP servers it keeps the names: what is started is decided by the settings in force when it goes on.
     `recorded` are the settings that an imported run was made with: a replay alone uses them, which reaches nothing outside.
@@ -74,7 +74,7 @@ _H = TypeVar("_H", RunHead, FollowUpHead)
 
 
 def read_head(kind: type[_H], begins: str, whole: Callable[[], str]) -> _H:
-    """Return the head of a record whose JSON `begins` so (`HEAD_CHARS`, or all of it).
+    """Return a record's head from the first `HEAD_CHARS` or all of its JSON.
 
     The `whole` is read where the head is longer, or an earlier version has put its fields elsewhere. Raises ValueError.
     """
@@ -116,7 +116,7 @@ class StoredNote(NamedTuple):
 
 
 class StoredPassage(NamedTuple):
-    """A passage as a library keeps it: its ordinal within the source, its place in the text, page and heading."""
+    """A stored passage: ordinal within its source, range in the text, page, heading."""
 
     ordinal: int
     start: int
@@ -156,7 +156,7 @@ class StoredLibrary(Library, Protocol):
         ...
 
     def restore(self, sources: Iterable[Source], snapshots: Iterable[StoredSnapshot]) -> None:
-        """Take sources and snapshots of another library over, with their ids, into this empty one."""
+        """Copy sources and snapshots with their ids into this empty library."""
         ...
 
 
@@ -166,7 +166,7 @@ def is_run_id(text: str) -> bool:
 
 
 def dated_id(mark: str = "") -> str:
-    """Return an id for a run of this moment (UTC), in the order of time; it ends with `mark` or, without one, at random."""
+    """Return a time-ordered id for a run of now (UTC), ending in `mark` or at random."""
     now = datetime.now(UTC)
     moment = f"{now:%f}-{mark}" if mark else f"{now.microsecond:05x}{secrets.token_hex(2)[1:]}"
     return f"{now:%Y%m%d-%H%M%S}-{moment}"
@@ -205,7 +205,7 @@ class Guard(NamedTuple):
 
 
 class Checkpoints(NamedTuple):
-    """Where the engine keeps how far a run is: a file or the address of a database, and the name of the thread."""
+    """The engine's checkpoints: file or database address, and name of the thread."""
 
     location: str
     thread: str
@@ -213,7 +213,7 @@ class Checkpoints(NamedTuple):
 
 
 class RunStore(Protocol):
-    """Everything that is kept of one run. `part` is "" for the research itself, else the number of a follow-up.
+    """All stored data of one run; `part` is "" or the number of a follow-up.
 
     Each method raises StoreError when the disk or the database fails. `place` says in messages where it lies.
     """
@@ -248,7 +248,10 @@ class RunStore(Protocol):
         ...
 
     def open_library(self, shown: str | None = None) -> StoredLibrary:
-        """Open the library of the run; only to show a source of it, or with "" all of them, it need not be searchable."""
+        """Open the run's library; it need not be searchable if `shown` is given.
+
+        `shown` is the id of the source to show, or "" for all sources.
+        """
         ...
 
     def open_journal(self) -> StoredJournal:
@@ -268,7 +271,7 @@ class RunStore(Protocol):
         ...
 
     def tail_events(self, part: str = "") -> EventTail:
-        """Return a reader of the lines of the events, which gives those that are new each time."""
+        """Return a reader of the event lines, which gives only new lines each time."""
         ...
 
     def checkpoints_at(self, part: str = "") -> Checkpoints:
@@ -276,7 +279,7 @@ class RunStore(Protocol):
         ...
 
     def held(self) -> AbstractContextManager[None]:
-        """Hold the run inside the block: one process at a time carries it out. Raises RunBusy."""
+        """Hold the run for one process at a time inside the block; raise RunBusy."""
         ...
 
     def is_held(self) -> bool:
@@ -304,7 +307,7 @@ class RunStore(Protocol):
         ...
 
     def next_follow_up(self) -> int:
-        """Return the number of the next follow-up; one that cannot be read keeps its number."""
+        """Return the number of the next follow-up; an unreadable one keeps its number."""
         ...
 
     def save_follow_up(self, made: FollowUp) -> str:
@@ -340,7 +343,10 @@ class RunStores(Protocol):
         ...
 
     def open(self, run_id: str, *, is_whole: bool = False) -> RunStore:
-        """Return a run by its id, or by an unambiguous part of one that is not a whole one. Raises RunNotFound."""
+        """Return a run by its id or an unambiguous part of it; raise RunNotFound.
+
+        With `is_whole` only a whole id is accepted.
+        """
         if self.has(run_id):
             return self.store(run_id)
         if is_whole:
@@ -364,5 +370,5 @@ class RunStores(Protocol):
         ...
 
     def new_id(self, wanted: str = "") -> str:
-        """Return an id that no run has: `wanted` when it is free and fit for a name, else a dated one."""
+        """Return an unused run id: `wanted` if free and fit for a name, else a dated one."""
         return wanted if is_run_id(wanted) and self.is_free(wanted) else dated_id()

@@ -1,4 +1,4 @@
-"""SQLite files: how they are opened, and what SQLite's errors mean for their reader."""
+"""SQLite files: how to open them, and SQLite's errors in words for the reader."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -23,7 +23,9 @@ _NO_FTS5 = "The SQLite library of this Python was built without FTS5: use a Pyth
 
 
 def open_database(path: str) -> sqlite3.Connection:
-    """Open or make the SQLite file `path`, for its owner alone; a crash of this process loses nothing committed.
+    """Open or create the SQLite file `path`, for its owner alone.
+
+    A crash of this process loses nothing committed.
 
     The connection may be used by several threads, one at a time. Raises StoreError.
     """
@@ -41,7 +43,7 @@ def open_database(path: str) -> sqlite3.Connection:
 
 @contextmanager
 def tell_sqlite_errors(path: str) -> Iterator[None]:
-    """Raise SQLite's errors inside the block as StoreErrors: what happened to the file `path`, what to do about it."""
+    """Raise SQLite errors in the block as StoreErrors on `path`, with advice."""
     try:
         yield
     except sqlite3.Error as error:

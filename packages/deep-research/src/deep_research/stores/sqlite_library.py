@@ -1,4 +1,4 @@
-"""The library of a run in one SQLite file; texts are stored once by their SHA-256."""
+"""The library of a run in one SQLite file; each text is stored once by SHA-256."""
 
 import json
 import re
@@ -103,7 +103,7 @@ class SqliteLibrary:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """One transaction; inside another one a savepoint, so that a failed part can be passed over."""
+        """Run a transaction, or inside another one a savepoint, so that parts may fail."""
         outer = self._depth == 0
         self._db.execute("BEGIN IMMEDIATE" if outer else "SAVEPOINT part")
         self._depth += 1
@@ -123,7 +123,7 @@ class SqliteLibrary:
             self._depth -= 1
 
     def _rebuild(self) -> None:
-        """Index every current passage anew: the index is made of the passages, never the other way round."""
+        """Rebuild the whole index from the current passages, its only source."""
         self._index.create()
         # In order of the passages' numbers, which within one source follow each other.
         order = "SELECT source FROM passages WHERE current GROUP BY source ORDER BY min(number)"
@@ -172,7 +172,7 @@ class SqliteLibrary:
             return snapshot
 
     def _insert_snapshot(self, one: StoredSnapshot) -> None:
-        """Store a snapshot, which is the newest of its source from now on, with its passages."""
+        """Store a snapshot with its passages, as the newest of its source."""
         number = _number(one.snapshot.source)
         self._db.execute("UPDATE passages SET current = 0 WHERE source = ?", (number,))
         text = self._add_text(one.snapshot.sha256, one.snapshot.text)
@@ -218,7 +218,7 @@ class SqliteLibrary:
         )
 
     def _indexed(self, source: int, text: str | None = None) -> tuple[str, dict[int, tuple[str, str]]]:
-        """Return what is indexed of a source: its title, and text and headings of each passage by number.
+        """Return a source's title, and the text and headings of its passages by number.
 
         `text` is that of the newest snapshot where it is at hand.
         """
@@ -231,7 +231,7 @@ class SqliteLibrary:
         return title, {number: (whole[start:stop], heading) for number, start, stop, heading, _ in rows}
 
     def source(self, source: str) -> Source | None:
-        """Return the source of an id, or None; one given out before without waiting for the lock."""
+        """Return the source of an id, or None; a known one does not wait for the lock."""
         return self._owners.get(source) or self._source(source)
 
     @_guarded
@@ -256,7 +256,7 @@ class SqliteLibrary:
         return self._db.execute(query, (_number(source),)).fetchone() is not None
 
     def _newest(self, source: str, sha256: str | None = None) -> Snapshot | None:
-        """Return the newest snapshot of a source; None where there is none, or it has another text than `sha256`."""
+        """Return a source's newest snapshot; None if missing or not of hash `sha256`."""
         query = "SELECT text, facts FROM snapshots WHERE source = ? ORDER BY id DESC LIMIT 1"
         row = self._db.execute(query, (_number(source),)).fetchone()
         if row is None:
@@ -266,7 +266,7 @@ class SqliteLibrary:
         return Snapshot(source=source, text=self._slice(row[0]), **facts) if is_same else None
 
     def passage(self, passage: str) -> Passage | None:
-        """Return the passage of an id, or None. What was given out before is given again without waiting for the lock."""
+        """Return the passage of an id, or None; a known one does not wait for the lock."""
         return self._seen.get(passage) or self._passage(passage)
 
     @_guarded
@@ -382,7 +382,7 @@ def _source(number: int, facts: str) -> Source:
 
 
 def _one_line(text: str) -> str:
-    """Return what a stranger calls something: on one line, of a length that can be shown."""
+    """Return a stranger's name for something on one line, short enough to show."""
     return " ".join(safe_text(text).split())[:_MOST_TITLE]
 
 

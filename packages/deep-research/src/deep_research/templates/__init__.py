@@ -1,4 +1,4 @@
-"""Focus templates: what usually matters about a kind of topic, and what to ask about it (contract row A10).
+"""Focus templates: usual aspects of a kind of topic, and questions (row A10).
 
 A template is a TOML file: ours in this folder, the user's in `deep-research-templates/` of the current folder and in
 `templates/` of the state folder. A file of the user's replaces one of the same name. It only suggests: what the user said always counts.
@@ -86,7 +86,7 @@ class TemplateFile(_Strict):
         return any(_holds(text.casefold(), word.casefold()) for word in self.words) or any(found)
 
     def spoken(self, language: str) -> Template:
-        """Return the template in one language: its own, else English, else the first there is."""
+        """Return the template in a language, else in English, else in its first language."""
         focus = tuple(_said(self.focus, language) or ())
         asked = tuple(
             Clarification(
@@ -100,7 +100,7 @@ class TemplateFile(_Strict):
 
 
 def _holds(text: str, word: str) -> bool:
-    """Return whether a text holds a word; a Latin word ends where a letter does not follow (a plural s may)."""
+    """Return whether a text holds a word; a Latin one counts whole or with plural s."""
     if not word.isascii():
         return word in text
     return re.search(rf"(?<![a-z0-9]){re.escape(word)}s?(?![a-z0-9])", text) is not None
@@ -111,12 +111,12 @@ def _said(values: dict[str, Any], language: str) -> Any:
 
 
 def template_folders(home: Path) -> tuple[Path, ...]:
-    """Return where the user's templates lie: in the current folder, and in the state folder `home`."""
+    """Return the user's template folders, in the current and the state folder `home`."""
     return _OF_THE_FOLDER, home / "templates"
 
 
 def load_templates(folders: Sequence[Path] = ()) -> tuple[TemplateFile, ...]:
-    """Return all templates, those of earlier `folders` first and ours last, each name once.
+    """Return all templates, each name once: `folders` in order, built-in ones last.
 
     Raises ConfigError for a file that is no template; it names the file and what is wrong.
     """
@@ -154,7 +154,9 @@ def _wrong(place: str, why: str) -> str:
 
 
 def choose(templates: Sequence[TemplateFile], question: Question, *, named: str = "") -> Template | None:
-    """Return the template for a question in its language: the one `named`, else the first that applies, or None.
+    """Return the `named`, else first fitting template in the question's language.
+
+    None means that no template applies.
 
     Raises ConfigError for a name there is none of; `none` switches templates off.
     """

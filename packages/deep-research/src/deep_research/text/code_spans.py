@@ -1,4 +1,4 @@
-"""Where code stands in Markdown: fenced blocks and inline spans, found in one pass over the text."""
+"""Find code in Markdown, fenced blocks and inline spans, in one pass."""
 
 import re
 from bisect import bisect_right
@@ -11,7 +11,7 @@ _TICKS = re.compile(r"(?<!\\)`+|\n[ \t]*\n")
 
 
 def fenced_blocks(text: str) -> list[tuple[int, int, str]]:
-    """Return the fenced code blocks of `text`: from opening to closing line, and the words behind the opening marks.
+    """Return the fenced code blocks as start, end and info string, fences included.
 
     A block that is never closed goes on to the end. As in CommonMark, what closes one stands in the same quotations and less
     than four columns further in.
@@ -35,7 +35,7 @@ def fenced_blocks(text: str) -> list[tuple[int, int, str]]:
 
 
 def inline_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the code spans between two offsets, marks included; a span ends within its paragraph."""
+    """Yield code spans between two offsets, marks included, each in one paragraph."""
     ticks = list(_TICKS.finditer(text, start, end))
     paragraph = 0
     closing: dict[tuple[int, int], list[int]] = {}

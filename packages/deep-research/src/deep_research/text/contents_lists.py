@@ -1,4 +1,4 @@
-"""Tables of contents, indexes and menus: lists of names that lead elsewhere and say nothing themselves."""
+"""Tables of contents, indexes and menus: lists of names without own content."""
 
 import re
 from collections.abc import Sequence
@@ -16,12 +16,12 @@ _SECTION_NUMBER = re.compile(r"\s*(?:[-*+•]\s+)?\d+(?:\.\d+)+\.?\s+\S")
 
 
 def is_contents_line(text: str) -> bool:
-    """Return whether an item or line lists numbered headings: "Introduction, 13.2. Isolation, 13.2.1. Levels"."""
+    """Return whether a line lists numbered headings, as in "13.2. Isolation"."""
     return len(_NUMBERED_INSIDE.findall(text)) + bool(_SECTION_NUMBER.match(text)) > 1
 
 
 def is_contents_list(text: str) -> bool:
-    """Tell whether a passage is a table of contents, an index or a menu rather than prose, data or code."""
+    """Tell whether a passage is a contents list, index or menu, not prose or data."""
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) < _FEWEST_LINES:
         return _is_head(lines)
@@ -33,7 +33,7 @@ def is_contents_list(text: str) -> bool:
 
 
 def _is_head(lines: Sequence[str]) -> bool:
-    """Return whether some lines are the head of a page and no more: its title, again in its menu, and that of its chapter."""
+    """Return whether lines are only a page head: its title, menu and chapter title."""
     titles = {line.lstrip("# ").strip() for line in lines}
     is_short = all(len(line) <= _LONGEST_LINE for line in lines)
     return len(lines) > 2 and lines[0].startswith("#") and is_short and 2 * len(titles) <= len(lines)

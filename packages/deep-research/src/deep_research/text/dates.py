@@ -1,4 +1,4 @@
-"""The date that a text has, as far as it is written: YYYY, YYYY-MM or YYYY-MM-DD (ISO 8601)."""
+"""The date of a text, as written: YYYY, YYYY-MM or YYYY-MM-DD (ISO 8601)."""
 
 import re
 from datetime import UTC, date, datetime
@@ -21,7 +21,7 @@ _EARLIEST_SECOND, _LATEST_SECOND = 10**8, 10**11
 
 
 def iso_date(value: Any) -> str | None:
-    """Return the date in a value of JSON, or None where there is none (also for "2 days ago").
+    """Return the date in a JSON value, or None (also for "2 days ago").
 
     Reads texts (`find_date`), years, seconds and milliseconds since 1970, and Crossref's date-parts `[[2024, 1, 31]]`.
     """
@@ -42,7 +42,7 @@ def iso_date(value: Any) -> str | None:
 
 
 def find_date(text: str) -> str | None:
-    """Return the first date in numbers that has a month, else the first in words, else the first year; None without any."""
+    """Return the first numeric date with a month, else in words, else year, or None."""
     if whole := _COMPACT.fullmatch(text):
         return written(*map(int, whole.groups()))
     numeric = _NUMERIC.search(text)

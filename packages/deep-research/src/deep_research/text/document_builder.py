@@ -1,4 +1,4 @@
-"""Writes the light Markdown of a `Document` block by block and keeps the offsets of headings and pages."""
+"""Write the light Markdown of a `Document` by blocks; track headings and pages."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -37,7 +37,7 @@ def _named(authors: Sequence[str]) -> tuple[str, ...]:
 
 
 class DocumentBuilder:
-    """Collects blocks in order of the text; empty ones vanish. `document` gives the result."""
+    """A collector of blocks in text order, without empty ones; see `document`."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -74,7 +74,7 @@ class DocumentBuilder:
             self._headings.append(Heading(start=start, level=level, title=self._parts[-1][level + 1 :]))
 
     def paragraph(self, text: str) -> None:
-        """Add a paragraph on one line. Marks that would turn it into code or a heading are dropped."""
+        """Add a paragraph on one line, without marks of code or headings."""
         text = fold(text)
         if "```" in text or "~~~" in text:
             text = _FENCE.sub("", text, count=1)
@@ -84,7 +84,7 @@ class DocumentBuilder:
             self._add("prose", text)
 
     def item(self, text: str, *, depth: int = 0, marker: str = "-") -> None:
-        """Add a list item; `depth` counts from 0, `marker` is `-` or a number such as `3.`."""
+        """Add a list item; `depth` counts from 0, `marker` is `-` or a number (`3.`)."""
         text = fold(text)
         if text:
             self._add("item", f"{' ' * min(2 * depth, _MAX_INDENT)}{marker} {text}")
@@ -109,7 +109,7 @@ class DocumentBuilder:
         self._add("table", "\n".join(lines))
 
     def code(self, text: str) -> None:
-        """Add code as it stands, between fences; a fence inside it is indented so that it cannot end it."""
+        """Add code as it stands between fences; indent a fence inside the code."""
         lines = [line.rstrip() for line in clean(text).expandtabs(8).split("\n")]
         body = "\n".join(f"    {line.lstrip()}" if _FENCE.match(line) else line for line in lines).strip("\n")
         if body:
@@ -132,7 +132,9 @@ class DocumentBuilder:
         return len(self._documents) >= MOST_PARTS
 
     def append(self, document: Document) -> None:
-        """Add the text of a document that was read, with its headings, pages, parts and warnings, without its front matter.
+        """Add a document's text with headings, pages, parts and warnings.
+
+        Its front matter is left out.
 
         Parts beyond the most that a file may have stay within the last one.
         """
@@ -150,7 +152,7 @@ class DocumentBuilder:
             self.warn(warning)
 
     def link_start(self, address: str) -> str:
-        """Return the sign that stands before words which lead to `address`, "" where no more are kept."""
+        """Return the sign before words that link to `address`; "" beyond the maximum."""
         number = self._addresses.setdefault(address, len(self._addresses))
         return chr(ord(FIRST_SIGN) + number) if number < _MOST_ADDRESSES else ""
 
@@ -167,7 +169,7 @@ class DocumentBuilder:
         published: str | None = None,
         authors: Sequence[str] = (),
     ) -> Document:
-        """Return what was collected; without `title` its heading names it (`naming_heading`), or the file's `name`."""
+        """Return the document; `title` defaults to the `naming_heading`, then to `name`."""
         if not fold(title):
             title = (
                 naming_heading(self._headings) or name.rsplit(".", 1)[0] or next((h.title for h in self._headings), "")
@@ -226,7 +228,7 @@ class DocumentBuilder:
 
 
 def naming_heading(headings: Sequence[Heading]) -> str:
-    """Return the heading that names a text: its only one of the highest level, if that is 1 or opens it; "" for none."""
+    """Return the sole top heading, if of level 1 or opening the text, else ""."""
     highest = min((heading.level for heading in headings), default=0)
     top = [heading for heading in headings if heading.level == highest]
     return top[0].title if len(top) == 1 and (highest == 1 or top[0].start == 0) else ""

@@ -1,4 +1,4 @@
-"""Markdown that does nothing when it is rendered: no HTML, no images, no links, whatever was quoted in it.
+"""Make Markdown inert when rendered: no HTML, images or links, even if quoted.
 
 A report quotes strangers. An image in such a quotation would be loaded by whoever opens the report, a tag
 would act in it, and a link could show one address and lead to another. Structure (headings, lists, tables,
@@ -35,13 +35,13 @@ _ESCAPED = re.compile(r"\\([\\*_<>\[\](!:`~])")
 
 
 def as_read(markdown: str) -> str:
-    """Return Markdown for who reads it unrendered: without the backslashes that keep signs from becoming marks."""
+    """Return Markdown for reading unrendered, without its escaping backslashes."""
     code = code_spans(markdown)
     return _ESCAPED.sub(lambda found: found[0] if is_within(code, found.start()) else found[1], markdown)
 
 
 def literal_marks(text: str, said: str) -> Iterator[int]:
-    """Yield where a backslash keeps a sign from becoming emphasis: in words that stand so in `said`, as in "*.log".
+    """Yield offsets for backslashes against emphasis in words of `said` ("*.log").
 
     In code no sign becomes one.
     """
@@ -53,13 +53,13 @@ def literal_marks(text: str, said: str) -> Iterator[int]:
 
 
 def keep_literal(quoted: str) -> str:
-    """Return words of a stranger, a title or a sentence, as Markdown in which no sign of theirs becomes emphasis."""
+    """Return a stranger's title or sentence as Markdown without unintended emphasis."""
     marks = ((at, at, "\\") for at in literal_marks(quoted, quoted))
     return RewrittenText(quoted, [*marks]).text
 
 
 def make_inert(markdown: str) -> str:
-    """Return `markdown` with its HTML, images, links and link definitions shown as what they are; idempotent."""
+    """Return `markdown` with HTML, images, links and definitions as text; idempotent."""
     closing: re.Pattern[str] | None = None
     mark = ""
     lines: list[str] = []
@@ -82,7 +82,7 @@ def make_inert(markdown: str) -> str:
 
 
 def _block_end(lines: Sequence[str], start: int) -> int:
-    """Return the number of the line that ends the indented block of code that begins at `start`; -1 where none surely does.
+    """Return the end line of the indented code block at `start`; -1 if none is sure.
 
     It is code in a list item, in a paragraph and alone: its lines all stand as far in, and none has its mark.
     """
@@ -99,7 +99,10 @@ def _block_end(lines: Sequence[str], start: int) -> int:
 
 
 def _rows(lines: list[str]) -> set[int]:
-    """Return the numbers of the lines that may be rows of a table: from the head above a rule to the next blank line."""
+    """Return numbers of possible table rows, from the head to the next blank line.
+
+    The head is the line above a rule.
+    """
     found: set[int] = set()
     is_inside = False
     for number, line in enumerate(lines):
@@ -148,7 +151,9 @@ def _closings(pieces: list[str]) -> Mapping[int, Sequence[int]]:
 
 
 def _span_end(closings: Sequence[int], bars: Sequence[int], start: int) -> int:
-    """Return the index after the code span that begins at `start`, 0 when none does before the next of `bars`.
+    """Return the index after the code span at `start`; 0 if none ends before a bar.
+
+    The bar is the next of `bars`.
 
     `closings` are the indices after runs of backticks as long as the one at `start`.
     """
@@ -163,7 +168,10 @@ _CITES = re.compile(r"\[(?:\d{1,4}|s\d{1,6}(?:p\d{1,6})?)\Z")
 
 
 def _escaped(pieces: list[str], at: int, *, has_words: bool) -> str:
-    """Return a piece of a line so that it does nothing; `has_words` tells that words stand before it."""
+    """Return a piece of a line, made inert.
+
+    `has_words` tells that words stand before it.
+    """
     piece, follows = pieces[at], "".join(pieces[at + 1 : at + 2])
     if piece == "<" and _TAG_NEXT.match(follows):
         return "\\<"

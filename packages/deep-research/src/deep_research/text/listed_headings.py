@@ -1,4 +1,7 @@
-"""The headings of a text without marks, by the list of contents that it begins with: page text as search services send it."""
+"""Headings of unmarked text, found by the contents list at its beginning.
+
+Search services send page text in this form.
+"""
 
 import re
 from bisect import bisect_right
@@ -35,7 +38,7 @@ _ENDS = re.compile(r"[.!?:;,。！？：；，、]$")
 
 
 class ListedHeadings(NamedTuple):
-    """By the numbers of lines: those of the list of contents and of the menu above it, and the level of each heading."""
+    """Line numbers of a contents list and menu to skip, and heading levels by line."""
 
     skipped: frozenset[int]
     levels: dict[int, int]
@@ -45,8 +48,11 @@ _NONE = ListedHeadings(frozenset(), {})
 
 
 def listed_headings(lines: Sequence[str]) -> ListedHeadings:
-    """Return the headings that a list of contents at the beginning of a text names, in its order, each on a line of its own
-    further down, with text below most of them; none where the text has no such list."""
+    """Return the headings named in the contents list at the beginning of a text.
+
+    They come in its order, each on a line of its own further down, with text below most of them; there are none
+    where the text has no such list.
+    """
     told = [n for n, line in enumerate(lines) if line.strip()]
     keys = [_key(lines[n]) for n in told]
     places: dict[str, list[int]] = defaultdict(list)
@@ -64,7 +70,7 @@ def listed_headings(lines: Sequence[str]) -> ListedHeadings:
 
 
 def with_marked_headings(text: str) -> str:
-    """Return a text in Markdown that has no headings with those that its list of contents names, and without that list."""
+    """Mark the headings of a contents list in Markdown without any; remove the list."""
     lines = text.split("\n")
     found = listed_headings(lines) if not _MARKED.search(text) else _NONE
     return "\n".join(
@@ -75,7 +81,7 @@ def with_marked_headings(text: str) -> str:
 
 
 def _contents(begin: int, keys: Sequence[str], places: dict[str, list[int]]) -> list[tuple[int, int]]:
-    """Return the entries of a list of contents that begins at a place, each with the place of its heading."""
+    """Return the entries of a contents list from `begin` on, with their headings."""
     found: list[tuple[int, int]] = []
     last, misses = begin, 0
     for place in range(begin, min(begin + _BEGINNING, len(keys))):
@@ -95,7 +101,7 @@ def _contents(begin: int, keys: Sequence[str], places: dict[str, list[int]]) -> 
 
 
 def _numbered(found: list[tuple[int, int]], told: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the entries that have numbers where most have: the others are of the menu around the list."""
+    """Return the numbered entries if most have numbers; the others are of the menu."""
     numbered = [pair for pair in found if _NUMBER.match(_BULLET.sub("", told[pair[0]].strip()))]
     return numbered if len(numbered) >= _MOSTLY * len(found) else found
 
@@ -124,7 +130,7 @@ def _skipping(
 
 
 def _key(line: str) -> str:
-    """Return the name of a heading as a line may write it, without number and marks; "" for what is no name."""
+    """Return the heading name in a line, without number and marks; "" for no name."""
     line = line.strip()
     if len(line) > _LONGEST_LINE:
         return ""

@@ -1,4 +1,7 @@
-"""The JSON object in what a model wrote: alone, in a fence or between words; repaired unless its end was cut off."""
+"""Find the JSON object in a model's text; repair it unless its end was cut off.
+
+It may stand alone, in a fence or between words.
+"""
 
 import json
 import re
@@ -26,7 +29,7 @@ def parse_object(text: str, *, complete: bool = True) -> dict[str, Any] | None:
 
 
 def find_object(text: str, *, complete: bool = True) -> dict[str, Any] | None:
-    """Return the first JSON object in `text`, which may stand between words, or None: whole ones before repaired ones.
+    """Return the first JSON object in `text` or None; whole ones precede repaired.
 
     `complete` as in `parse_object`.
     """
@@ -70,7 +73,7 @@ def _repaired(text: str) -> Any:
 
 
 def _depth(text: str) -> int:
-    """Return how deep brackets are nested at most, those inside strings counted as well."""
+    """Return the maximum nesting depth of brackets, also counting those in strings."""
     depth = deepest = 0
     for sign in re.findall(r"[{}\[\]]", text):
         depth += 1 if sign in "{[" else -1

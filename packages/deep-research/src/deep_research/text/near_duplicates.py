@@ -1,4 +1,4 @@
-"""Near-duplicate texts, the same page under two addresses or a reprint, told by the runs of terms that they share."""
+"""Detect near-duplicate texts, such as reprints, by shared runs of terms."""
 
 import re
 from collections.abc import Iterable
@@ -37,7 +37,7 @@ class Distinct:
         self._kept: list[str] = []
 
     def add(self, text: str) -> bool:
-        """Return True and remember `text` when it is new; False when it is a near-duplicate."""
+        """Remember a new `text` and return True; return False for a near-duplicate."""
         if self.has(text):
             return False
         self._kept.append(text)
@@ -54,9 +54,9 @@ def _figures_and_words(text: str) -> tuple[frozenset[str], str]:
 
 
 class DistinctPassages:
-    """Remembers passages: manuals print the same matter on several pages, in several versions and formats.
+    """Passages that are remembered, so that one in almost the same words is known.
 
-    Two that differ in a figure are two.
+    Manuals print the same matter on several pages, in several versions and formats. Two that differ in a figure are two.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""What of a fetched page is not its content: walls and shells, hidden elements, orders to a language model."""
+"""Noise of fetched pages: walls and shells, hidden elements, orders to a model."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _AT_ONCE, _LONGEST_ORDER = 100_000, 1_000
 
 
 def gives_orders(text: str) -> bool:
-    """Return whether `text` orders a reading program about; what stands in quotation marks is told, not ordered.
+    """Return whether `text` gives orders to a reading program, outside quotations.
 
     In steps, because no thread goes on beside one step of a pattern, and a page may be one line of 20 MB.
     """
@@ -43,7 +43,7 @@ _CUT_OFF = re.compile(r"overflow(?:-[xy])?\s*:\s*(?:hidden|clip)")
 
 
 def is_hidden(attributes: Mapping[str, str]) -> bool:
-    """Return whether the attributes of an element (`hidden`, `style`) keep it from the eye."""
+    """Return whether an element's attributes (`hidden`, `style`) hide it from view."""
     if attributes.get("hidden", "until-found") != "until-found":
         return True
     style = (attributes.get("style") or "").lower()
@@ -51,7 +51,7 @@ def is_hidden(attributes: Mapping[str, str]) -> bool:
 
 
 def is_image_seen(attributes: Mapping[str, str]) -> bool:
-    """Return whether a visitor sees an image that tells something: no decoration, and larger than a pixel."""
+    """Return whether an image is informative: visible, no decoration, over one pixel."""
     sides = (f"{name}:{attributes.get(name) or ''};" for name in ("width", "height"))
     size = "".join((*sides, attributes.get("style") or "")).lower()
     is_decoration = attributes.get("aria-hidden") == "true" or attributes.get("role") in ("presentation", "none")
@@ -67,8 +67,11 @@ _FEWEST_ITEMS, _ITEM_CHARS = 5, 32
 
 
 def without_menus(text: str) -> str:
-    """Return the text of a page, one block a line, without its menus: runs of short lines that begin and end with a word that
-    menus have ("Home", "Search"), and lines that turn pages ("Prev Up Next")."""
+    """Return the text of a page, one block a line, without menus and page turners.
+
+    Menus are runs of short lines that begin and end with a word of menus ("Home", "Search"); page turners are
+    lines such as "Prev Up Next".
+    """
     lines = text.split("\n")
     gone = {n for n, line in enumerate(lines) if _PAGER.fullmatch(line.strip())}
     run: list[int] = []
@@ -101,7 +104,7 @@ _SOME_PROSE = 300
 
 
 def unreadable_because(text: str) -> str:
-    """Return what a page is instead of content ("a paywall or login"), or "" when it reads like content.
+    """Return the reason why a page has no content ("a paywall or login"), or "".
 
     A sign counts only where there is little prose: an article about captchas is an article. A page with
     next to no prose and no sign is not called unreadable here; its emptiness shows by itself. Of a long text its

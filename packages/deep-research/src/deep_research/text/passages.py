@@ -1,4 +1,6 @@
-"""Cut a document into passages: deterministic, on block and sentence borders, never across pages.
+"""Cut a document into passages: deterministic, at block and sentence borders.
+
+A passage never crosses a page.
 
 The same text always gives the same passages, so that an id such as `s7p3` means the same stretch
 whoever cuts it. Passages do not overlap.
@@ -31,7 +33,7 @@ _SIGN = re.compile(r"\S")
 
 
 class Cut(NamedTuple):
-    """Where a passage lies in the text, with the page it begins on and the headings above it."""
+    """The range of a passage in the text, with its first page and its headings."""
 
     start: int
     end: int
@@ -82,8 +84,11 @@ def _stretches(text: str, borders: list[int], target: int, limit: int) -> Iterat
 
 
 def _unfinished(text: str, taken: Sequence[Block], most: int) -> int:
-    """Return how many blocks at the end of a full passage belong to what follows: the lines of a sentence that is not at
-    its end, a signature, a term, "It offers:"; none where they are longer than `most`, or all there is."""
+    """Return the number of last blocks of a full passage that belong to the next one.
+
+    They are the lines of an unfinished sentence, a signature, a term or "It offers:"; none where they are longer
+    than `most`, or all there is.
+    """
     for count in range(len(taken)):
         block = taken[len(taken) - count - 1]
         carried = taken[-1].end - block.end if count else 0
@@ -136,8 +141,10 @@ def _parts(text: str, block: Block, limit: int) -> Iterator[Block]:
 
 
 def _paths(text: str, headings: Sequence[Heading]) -> list[str]:
-    """Return for each heading the path, outermost first, above the text of a passage that begins with it: down to the last
-    of those that follow it with nothing in between."""
+    """Return the path of each heading, outermost first, for a passage from there on.
+
+    Where headings follow each other with nothing in between, the path goes down to the last of them.
+    """
     paths: list[str] = []
     open_ones: list[Heading] = []
     for heading in headings:

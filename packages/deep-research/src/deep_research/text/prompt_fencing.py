@@ -1,4 +1,4 @@
-"""Fencing outside text for prompts: it is data between delimiters that it cannot forge.
+"""Fence outside text for prompts as data between unforgeable delimiters.
 
 Hidden characters (zero width, bidirectional overrides, Unicode tags, variation selectors) are removed,
 because a reader cannot see what they say, and the delimiters' own form is broken where text imitates it. So are
@@ -27,17 +27,17 @@ _CITATION = re.compile(r"\[(s\d+(?:p\d+)?)\]")
 
 @lru_cache(maxsize=2_000)  # a conversation shows the same passages again in each turn
 def clean(text: str) -> str:
-    """Return `text` without hidden and control characters, and with nothing that looks like our delimiters or ids."""
+    """Return `text` without hidden or control characters, fake delimiters and ids."""
     # An id inside a passage is text, not a citation of ours.
     return _CITATION.sub(r"(\1)", clean_own(text))
 
 
 def clean_own(text: str) -> str:
-    """Return what a model of the run wrote, which may quote outside text, cleaned in the same way; its ids stay."""
+    """Return a model's text, which may quote outside text, cleaned; its ids stay."""
     visible = _UNFIT.sub("", _HIDDEN.sub("", text))
     return _TEMPLATE.sub(lambda mark: f"({''.join(filter(None, mark.groups()))})", _DELIMITER.sub(r"(\1\2", visible))
 
 
 def attribute(text: str) -> str:
-    """Return `text` fit for an attribute of a delimiter: one line, no quotation marks, not longer than 120."""
+    """Return `text` as one attribute line without quotes, at most 120 characters."""
     return " ".join(clean(text).replace('"', "'").replace("<", "(").replace(">", ")").split())[:120]

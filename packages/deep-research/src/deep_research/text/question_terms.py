@@ -1,4 +1,4 @@
-"""Words that a question makes or asks for beside those that it has, and the codes in it."""
+"""Words implied or asked for by a question beyond its own, and its codes."""
 
 import re
 
@@ -13,8 +13,10 @@ _CODE = re.compile(r"(?<![A-Za-z0-9_.\-/])[A-Z]{3,16}\d{1,6}[A-Z]?(?![A-Za-z0-9_
 
 
 def joined_words(question: str) -> dict[str, tuple[str, ...]]:
-    """Return for words of a question what they make with the word beside them, as documents may write it: both words of
-    "thread safe" are said by "threadsafe"; the verb of "back up" by "backup"."""
+    """Return compounds of neighbouring words in a question, by word.
+
+    Documents may write both words of "thread safe" as "threadsafe", and the verb of "back up" as "backup".
+    """
     verbs = _PARTICLED.finditer(question)
     found = {verb["verb"]: {verb["verb"] + verb["particle"]: None} for verb in verbs}
     for pair in _TWO_WORDS.finditer(question):
@@ -26,12 +28,12 @@ def joined_words(question: str) -> dict[str, tuple[str, ...]]:
 
 
 def measures_asked(question: str) -> dict[str, tuple[str, ...]]:
-    """Return for the words of degree that a question asks for what tells that degree: "size" for "large" of "how large"."""
+    """Return the measures by degree word asked: "size" for "large" of "how large"."""
     said = table("question.degrees")
     found = (match[1].casefold() for match in _HOW.finditer(question))
     return {word: tuple(said[word].split()) for word in found if word in said}
 
 
 def codes(text: str) -> tuple[str, ...]:
-    """Return the codes of `text`, each once, in order: three capitals or more, then digits."""
+    """Return the codes of `text` in order, each once: 3+ capitals, then digits."""
     return tuple(dict.fromkeys(_CODE.findall(text)))

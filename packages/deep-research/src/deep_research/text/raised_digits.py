@@ -1,4 +1,4 @@
-"""Raised digits: those that cite, as in "Graz¹", told from those that are powers, as in "m²"."""
+"""Tell raised digits that cite, as in "Graz¹", from powers, as in "m²"."""
 
 import re
 from collections.abc import Sequence
@@ -12,5 +12,5 @@ _POWER = re.compile(r"(?:(?<![\d.,])(?:2|10)|(?<![^\W\d_])(?:[a-zα-ω]|[kcdmµn
 
 
 def is_power(before: str, names: Sequence[str]) -> bool:
-    """Return whether raised numbers behind the text `before` are a power, and no mark."""
+    """Return whether raised numbers after the text `before` are a power, not a mark."""
     return bool(_POWER.search(before)) and (before[-1].isdigit() or list(names[:1]) in (["2"], ["3"]))

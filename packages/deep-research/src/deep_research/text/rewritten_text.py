@@ -1,11 +1,11 @@
-"""A text in which stretches were replaced, and where each place of the old text stands in the new one."""
+"""A text with replaced stretches, and a mapping of offsets from old to new."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 
 class RewrittenText:
-    """The `text` that comes of replacing stretches of another; offsets can be carried over in both directions.
+    """A `text` with stretches of another replaced; offsets map in both directions.
 
     `spans` are the replaced stretches in order, as (old start, old end, new start, new end).
     """
@@ -26,16 +26,16 @@ class RewrittenText:
         self._back = [(*span[2:], *span[:2]) for span in self.spans]
 
     def to_new(self, offset: int) -> int:
-        """Return where an offset of the old text lies in the new one; within a stretch that was replaced, at its end."""
+        """Map an old offset to the new text; inside a replaced stretch, to its end."""
         return _carry(offset, self._old_starts, self.spans)
 
     def to_old(self, offset: int) -> int:
-        """Return where an offset of the new text lies in the old one; within what was put in, at the end of what went."""
+        """Map a new offset to the old text; inside a replacement, to its old end."""
         return _carry(offset, self._new_starts, self._back)
 
 
 def _carry(offset: int, starts: Sequence[int], spans: Sequence[tuple[int, int, int, int]]) -> int:
-    """Return where an offset of one text lies in the other; `spans` are (start, end) here, then there."""
+    """Return the offset in the other text; `spans` are (start, end) here, then there."""
     before = bisect_right(starts, offset) - 1
     if before < 0:
         return offset

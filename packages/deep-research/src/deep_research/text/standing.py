@@ -1,4 +1,4 @@
-"""What a document says of itself in its head: date, version, and whether it is final, a draft, superseded, withdrawn …
+"""A document's own date, version and status (final, draft, …), from its head.
 
 Read by code from fields ("Status: Final", "Superseded-By: 734") and plain sentences ("This document has
 been superseded by …") in English, Chinese, Korean and Japanese.
@@ -37,7 +37,10 @@ _SAYINGS = tuple(re.compile(saying, re.IGNORECASE) for saying in lexicon.words("
 
 
 class Standing(NamedTuple):
-    """`status` is one of `STATUSES` or ""; `by` is what replaced it; dates are ISO 8601 (YYYY-MM or YYYY-MM-DD)."""
+    """A document's `status` (one of `STATUSES` or ""), version, dates and successor.
+
+    `by` is the successor that replaced it; dates are ISO 8601 (YYYY-MM or YYYY-MM-DD).
+    """
 
     status: str = ""
     by: str = ""
@@ -53,7 +56,7 @@ class Standing(NamedTuple):
 
 @lru_cache(maxsize=2_048)
 def read_standing(head: str) -> Standing:
-    """Return what the first `_HEAD_CHARS` characters of a document say of its standing."""
+    """Return the standing of a document from its first `_HEAD_CHARS` characters."""
     text = head[:_HEAD_CHARS]
     fields = _fields(text)
     status = _status(fields.get("status", ""))
@@ -72,19 +75,24 @@ def read_standing(head: str) -> Standing:
 
 
 def read_footer(foot: str) -> str:
-    """Return the date that the end of a page gives as its last change ("Last updated on 7 May 2024"), or ""."""
+    """Return the date of the last change from the end of a page, or "".
+
+    An example is "Last updated on 7 May 2024".
+    """
     dates = (_day(found[1]) for found in _LAST_CHANGED.finditer(foot))
     return next(filter(None, dates), "")
 
 
 def _day(text: str) -> str:
-    """Return the first date of a text, "" where it has no more than a year, or is a sentence."""
+    """Return the first date of a text; "" if it has only a year or is a sentence."""
     found = find_date(text) or "" if len(text) <= _LONGEST_DATE else ""
     return found if "-" in found else ""
 
 
 def _fields(text: str) -> dict[str, str]:
-    """Return the fields above the second heading by kind, the first of each; a row of several values is none.
+    """Return the first field of each kind above the second heading, by kind.
+
+    A row of several values is no field.
 
     What is quoted, indented or code is another's, and a date with a sentence behind it is no field.
     """
@@ -99,7 +107,7 @@ def _fields(text: str) -> dict[str, str]:
 
 
 def _status(value: str) -> str:
-    """Return the status that a field names at its beginning, or the gravest one in it."""
+    """Return the first status named in a field, the gravest of equal ones, or ""."""
     found = [
         (match.start(), rank, status)
         for rank, (status, words) in enumerate(_STATUS_WORDS.items())

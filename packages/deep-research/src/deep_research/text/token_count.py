@@ -11,7 +11,7 @@ _T = TypeVar("_T")
 
 
 def estimate_tokens(text: str) -> int:
-    """Return about how many tokens `text` has: four Latin characters or one and a half CJK characters each.
+    """Estimate the tokens of `text`, at four Latin or 1.5 CJK characters each.
 
     An estimate for budgets only; what is billed is counted by the provider.
     """
@@ -20,7 +20,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def take_within_budget(items: Iterable[tuple[_T, str]], budget: int) -> Iterator[_T]:
-    """Yield the items whose texts fit into `budget` tokens together, in order; at least one.
+    """Yield the items in order while their texts fit `budget` tokens; at least one.
 
     An item that does not fit ends the list: what comes later matters less.
     """

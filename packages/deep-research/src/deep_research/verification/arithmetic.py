@@ -1,4 +1,4 @@
-"""Arithmetic that a verifier writes down: evaluated here, exactly and within bounds, and held against what a text says."""
+"""Evaluate a verifier's arithmetic exactly and within bounds, and check a text."""
 
 import ast
 import re
@@ -33,7 +33,9 @@ _WRITTEN = re.compile(r"\d[\d,]*(?:\.(?P<decimals>\d+))?")
 
 
 def evaluate(expression: str) -> Decimal | None:
-    """Return the value of numbers, `+ - * / ** %` and parentheses; None for all else, and what grows out of bounds.
+    """Return the value of numbers, `+ - * / ** %` and parentheses, else None.
+
+    None is also returned for values that grow out of bounds.
 
     `5%` is 0.05; thousands may be parted by commas, and scales written behind a number (3 million, 20万).
     """
@@ -46,7 +48,7 @@ def evaluate(expression: str) -> Decimal | None:
 
 
 def _as_python(expression: str) -> Iterator[str]:
-    """Yield an expression as Python has it: a number as text, which keeps it exact, and `%` as an attribute of it.
+    """Yield an expression as Python: numbers as exact text, `%` as their attribute.
 
     Raises ValueError for what is no arithmetic.
     """
@@ -62,7 +64,7 @@ def _as_python(expression: str) -> Iterator[str]:
 
 
 def _value(node: ast.expr) -> Decimal:
-    """Return the value of a part of an expression. Raises ValueError for what is no arithmetic, ArithmeticError."""
+    """Return a node's value; raise ValueError if no arithmetic, or ArithmeticError."""
     match node:
         case ast.Constant(str(number)):
             return Decimal(number)
@@ -83,7 +85,7 @@ def _value(node: ast.expr) -> Decimal:
 
 
 def agrees(quote: str, value: Decimal) -> bool:
-    """Return whether a figure in `quote` is `value`, at the precision that the quote shows (0.333 is a third).
+    """Return whether `quote` has `value` at the precision shown (0.333 for a third).
 
     A rounded figure may say so ("about 36,000" for 36,412); a share may stand as a percentage.
     """

@@ -1,4 +1,4 @@
-"""Charts that a writer put into a report: fenced `chart` blocks, read and held against the passages of their points.
+"""Charts in a report: fenced `chart` blocks, read and checked against passages.
 
 A block is a JSON object: `{"kind": "bar" | "line", "title": …, "unit": …, "points": [{"label": …, "value": 12.5,
 "id": "s3p4"}]}`.
@@ -24,7 +24,10 @@ _SHOWN, _SIGNIFICANT = 60, 12
 
 
 class Chart(NamedTuple):
-    """A chart that stands at `text[start:end]`, fence included; `fault` says why there is no figure to draw ("" where there is)."""
+    """A chart at `text[start:end]`, fence included, with a figure or else a `fault`.
+
+    `fault` says why no figure can be drawn, and is "" where one can.
+    """
 
     start: int
     end: int
@@ -62,7 +65,7 @@ def _read(text: str, start: int, end: int) -> Chart:
 
 
 def read_chart(text: str) -> Figure | None:
-    """Return the figure that the text of a chart block describes; None where it cannot be drawn."""
+    """Return the figure described by a chart block; None if it cannot be drawn."""
     found = read_charts(f"{_LONG_FENCE}{INFO}\n{text}\n{_LONG_FENCE}")
     return found[0].figure if found else None
 
@@ -97,7 +100,7 @@ def _point(given: Any, unit: str) -> FigurePoint | None:
 
 
 def with_tables(text: str, references: Sequence[Reference] = (), *, is_rendered: bool = True) -> str:
-    """Return Markdown with a table in place of each chart, for where nothing draws it; unescaped if not `is_rendered`.
+    """Return Markdown with tables in place of charts; unescaped if not `is_rendered`.
 
     The numbers of `references` stand behind the values that cite their sources.
     """
@@ -117,7 +120,7 @@ def with_tables(text: str, references: Sequence[Reference] = (), *, is_rendered:
 
 
 def chart_problems(chart: Chart, passages: Mapping[str, str | None]) -> list[str]:
-    """Return in words what is wrong with a chart: it cannot be drawn, or a value is not in the passage of its point.
+    """Return a chart's problems in words: not drawable, or values not in passages.
 
     `passages` holds what the passages of its points tell, None for an id that does not exist.
     """

@@ -1,4 +1,4 @@
-"""Citations of passage ids in a text: read in every form that models write them, and turned into numbers.
+"""Citations of passage ids, read in all forms that models write, and numbered.
 
 The form that a writer is asked for is `[s1p2][s1p3]`. Models also write `[s1p2, s1p3]`, `[s1p2-p4]`, `(s1p2)`,
 `【s1p2】`, `[^s1p2]`, `[source: s1p2]`, `[s1p2](#s1p2)`, `<sup>s1p2</sup>`, `s1p2` without brackets, and full-width
@@ -55,7 +55,7 @@ _NUMBER = re.compile(r"(?<!\\)\[(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\](?![(:])")
 
 
 class Citation(NamedTuple):
-    """Ids that stand together at `text[start:end]`. `kept` is what else stands there and belongs to the text."""
+    """Adjacent ids at `text[start:end]`; `kept` is other text there, to be kept."""
 
     start: int
     end: int
@@ -79,7 +79,10 @@ def citations(text: str) -> list[Citation]:
 
 
 def join_citations(text: str, found: Iterable[Citation]) -> list[Citation]:
-    """Return citations with those that stand side by side, or are lists within one bracket, as one; it keeps what the first keeps."""
+    """Return citations, adjacent ones or lists within one bracket joined as one.
+
+    The joined citation keeps the text that the first one keeps.
+    """
     groups: list[list[Citation]] = []
     end = 0
     for one in found:
@@ -118,7 +121,7 @@ def _ids_of(listed: str) -> tuple[str, ...]:
 
 
 def _widened(text: str, plain: str, start: int, end: int) -> Citation:
-    """Return where the citation stands that a list of ids is part of: with the brackets around it, or as it is."""
+    """Return the citation of an id list, with the brackets around it, if any."""
     bracket = _bracket_around(plain, start, end)
     if bracket is None:
         label = _BARE_LABEL.search(plain, max(0, start - 24), start)
@@ -151,7 +154,7 @@ def _without_lists(text: str, plain: str, start: int, end: int) -> str:
 
 
 def _bracket_around(plain: str, start: int, end: int) -> tuple[int, int] | None:
-    """Return where the bracket around a list opens and closes, None where it stands in none."""
+    """Return the opening and closing offset of the bracket around a list, or None."""
     depth = 0
     for sign in reversed(list(_OPENING.finditer(plain, max(0, plain.rfind("\n", 0, start), start - _REACH), start))):
         if sign[0] in "])":
@@ -188,13 +191,16 @@ def cited_ids(text: str) -> tuple[str, ...]:
 
 
 def normalize_citations(text: str) -> str:
-    """Return `text` with every citation written as `[s1p2][s1p3]`; nothing else of it changes."""
+    """Return `text` with every citation as `[s1p2][s1p3]`, otherwise unchanged."""
     found = [(c.start, c.end, _spaced(c, text)) for c in citations(text)]
     return RewrittenText(text, found).text
 
 
 def _spaced(citation: Citation, text: str) -> str:
-    """Return a citation as reports write it, behind what stood in its bracket; bare ids are parted from the word."""
+    """Return a citation in report form after its bracket's other text, with a space.
+
+    Bare ids are separated from the word before them.
+    """
     before = text[citation.start - 1 : citation.start]
     bare = text[citation.start : citation.start + 1].isalnum() and before.isalnum()
     return citation.kept + " " * (bare or citation.kept[-1:].isalnum()) + cite_ids(citation.ids)
@@ -203,7 +209,7 @@ def _spaced(citation: Citation, text: str) -> str:
 def number_citations(
     text: str, number_of: Callable[[str], int | None], inserted: Mapping[int, str] | None = None
 ) -> RewrittenText:
-    """Replace the ids of `text` by the numbers of their references: `[s7p3][s1p2]` becomes `[3][1]`.
+    """Replace ids in `text` by reference numbers: `[s7p3][s1p2]` becomes `[3][1]`.
 
     An id without a number goes, a number stands once at a place. Other numbers in brackets (`a[0]`) are escaped, so
     that nothing but a citation looks like one. `inserted` are texts to put in at offsets of `text`, behind a citation.

@@ -1,4 +1,4 @@
-"""Numbers, amounts and dates of a statement that none of its texts has, in whatever way they are written there."""
+"""Find a statement's numbers, amounts and dates that no text has in any notation."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -72,7 +72,7 @@ class _Figures:
 
 
 def _readings(text: str) -> list[str]:
-    """Return a text with its numbers as English writes them: one of a language that does not, both where that is unknown."""
+    """Return a text with English numbers, in both readings for unknown notations."""
     swapped = _OTHER_MARKS.sub(lambda number: number[0].translate(_SWAPPED), text)
     if swapped == text or entry("numbers.decimal_mark", detect(text)) == ",":
         return [swapped]
@@ -87,7 +87,7 @@ def _lone_months(text: str, dates: Sequence[Quantity]) -> list[Quantity]:
 
 
 def _day_first(text: str) -> list[Quantity]:
-    """Return the dates of a text that may be read day first: 12/11/2026 is the 12th of November as well."""
+    """Return the dates that may be read day first: 12/11/2026 as 12 November."""
     return [
         Quantity(Decimal(int(year) * 10000 + int(month) * 100 + int(day)), "date", 0, 0)
         for day, month, year in _SLASHED.findall(text)
@@ -99,7 +99,7 @@ _figures_of = keep_readings(1024)(_Figures)
 
 
 def missing_figures(statement: str, texts: Sequence[str]) -> list[MissingFigure]:
-    """Return the figures of `statement` that stand in none of `texts`, in order, each once.
+    """Return the figures of `statement` found in no text, in order, each once.
 
     A number without a unit is there where any number with that value is; a unit may be another of its dimension (0.5 g
     for 500 mg). Numbers of steps and sections, of points and rows, small counts in words, results of sums that the
@@ -126,7 +126,10 @@ def missing_figures(statement: str, texts: Sequence[str]) -> list[MissingFigure]
 
 
 def _missing_times(statement: str, known: Sequence[_Figures]) -> Iterator[tuple[int, int]]:
-    """Yield where a month without a year stands that no text has, and a quarter or half of which they have only others."""
+    """Yield the spans of months without a year, quarters and halves in no text.
+
+    A quarter or half counts only where the texts have others.
+    """
     there = {date_parts(q)[1:] for one in known for q in one.dates}
     months = {month for month, _day in there if month}
     for lone in _lone_months(statement, [q for q in quantities(statement) if q.unit in CALENDAR]):
@@ -140,7 +143,7 @@ def _missing_times(statement: str, known: Sequence[_Figures]) -> Iterator[tuple[
 
 
 def _is_own(statement: str, figure: Quantity, written: str) -> bool:
-    """Tell whether a figure is one of the author's own: a step, a small count in words, an ordinal in words."""
+    """Tell whether a figure is the author's: a step, small count or ordinal in words."""
     if is_step(statement, figure):
         return True
     has_digits = any(char.isdigit() for char in written)
@@ -179,7 +182,7 @@ def _has(known: _Figures, figure: Quantity, written: str) -> bool:
 
 
 def _is_dated(figure: Quantity, known: Sequence[_Figures]) -> bool:
-    """Tell whether the texts have a date in two pieces: a day or month without its year, and the year."""
+    """Tell whether the texts have a date in two pieces: a day or month, and the year."""
     year, month, day = date_parts(figure) if figure.unit in ("date", "yearmonth") else (0, 0, 0)
     pieces = (date_parts(other) for one in known for other in one.dates)
     is_there = any(not piece[0] and piece[1] == month and day in (0, piece[2]) for piece in pieces)
@@ -187,7 +190,7 @@ def _is_dated(figure: Quantity, known: Sequence[_Figures]) -> bool:
 
 
 def _is_same(figure: Quantity, other: Quantity) -> bool:
-    """Tell whether two amounts agree in value and unit; one without a unit agrees with any."""
+    """Tell whether two amounts agree in value and unit; no unit agrees with any."""
     (value, base), (other_value, other_base) = in_base(figure), in_base(other)
     if is_same_size(figure, other):
         return True
@@ -206,7 +209,7 @@ def _is_same(figure: Quantity, other: Quantity) -> bool:
 
 
 def _is_close(value: Decimal, other: Decimal, figure: Quantity) -> bool:
-    """Tell whether a value is what the statement says: the same, about the same, or rounded as it is shown."""
+    """Tell whether a value is the other: the same, about the same, or as rounded."""
     value, other = abs(value), abs(other)
     if value == other or figure.bound:
         return value == other or is_within(figure.bound, value, other, _REACH)

@@ -1,4 +1,4 @@
-"""Reports that somebody else wrote: their statements, and the pages that these cite in the styles people meet.
+"""Foreign reports: their statements, and the pages cited in common styles.
 
 A citation is a mark at a place, written in one of `_STYLES` or as a "Source: …" line, and an address: in the mark, or in
 the list that names it (`references.py`). It becomes a citation of references, which have keys of their own (`r1`), an
@@ -94,7 +94,7 @@ class _Mark(NamedTuple):
 
 
 def _marks(text: str) -> Iterator[_Mark]:
-    """Yield the marks of a text; the stop of a sentence behind a bare address is no part of it."""
+    """Yield the marks of a text; a bare address ends before the sentence's stop."""
     for found in _MARKER.finditer(text):
         style, parts = found.lastgroup or "", found.groupdict("")
         names, at, words = (parts.get(f"{style}_{part}", "") for part in ("names", "at", "words"))
@@ -106,7 +106,7 @@ def _marks(text: str) -> Iterator[_Mark]:
 
 
 class ForeignReference(NamedTuple):
-    """Something that a report cites: `url` is "" where none is given, `title` what its entry says, or its mark ("[9]")."""
+    """A reference in a report: `url` or "", `title` by its entry or mark ("[9]")."""
 
     key: str
     url: str
@@ -154,7 +154,7 @@ class ForeignReport(NamedTuple):
         return citation.start >= last.end or (is_below and self._is_last(citation, last))
 
     def _ends_block(self, citation: Citation, last: Statement) -> bool:
-        """Tell whether a citation stands behind the last stop of a paragraph or list item."""
+        """Tell whether a citation follows the last stop of a paragraph or list item."""
         is_behind_stop = _STOP_BEFORE.search(self.text, max(0, citation.start - 8), citation.start) is not None
         return is_behind_stop and last.kind != "row" and self._is_last(citation, last)
 
@@ -163,13 +163,13 @@ class ForeignReport(NamedTuple):
 
 
 def _before(statements: Sequence[Statement], last: int) -> Sequence[int]:
-    """Return the statements of a block before its last one, where none of them cites anything."""
+    """Return the statements of a block before its last; none if one of them cites."""
     first = bisect_left(statements, statements[last].block, hi=last, key=lambda one: one.block)
     return () if any(one.passages for one in statements[first:last]) else range(first, last)
 
 
 def _above(statements: Sequence[Statement], last: int, given: int) -> Iterator[int]:
-    """Yield the statements that a line of sources stands under: all of a table, a list or a paragraph.
+    """Yield the statements above a source line: all of a table, list or paragraph.
 
     Those up to `given` have one of their own.
     """
@@ -223,12 +223,15 @@ class _Reading:
         return tuple(self._key(url, listed.title) for url in listed.urls[:_MOST_URLS] or ("",))
 
     def _numbered(self, name: str, offset: int, told: str, *, is_raised: bool) -> tuple[str, ...]:
-        """Return what a name stands for: its entry, or a reference of which nothing is known but what its mark has told."""
+        """Return the references of a name: its entry, or one known only by its mark.
+
+        The latter is made of the name and the words `told` in the mark.
+        """
         listed = self.lists.find(name, offset, is_raised=is_raised)
         return self._listed(listed) if listed else (self._key("", f"[{re.sub(_PRIVATE, ' ', name)}] {told}".strip()),)
 
     def _source_lines(self) -> Iterator[Citation]:
-        """Yield the lines that name a source and nothing else, by the links in them or else by what they say."""
+        """Yield the lines that only name a source, by their links or else their words."""
         for line in _SOURCE_LINE.finditer(self.text):
             title = line["said"].strip(" *_()（）")
             if self._counts(line.start()) and re.search(r"\w", title):
@@ -246,7 +249,7 @@ class _Reading:
                 yield Citation(mark.start, end, ids, mark.words if is_shown else "")
 
     def _is_citation(self, mark: _Mark) -> bool:
-        """Tell whether what looks like a mark is one, and not m², [2025], or a link by a name that nothing defines."""
+        """Tell whether a mark is a citation, not m², [2025] or an undefined link name."""
         match mark.style:
             case style if style in _RAISED_STYLES:
                 names = _names_of(mark.names)
@@ -261,12 +264,12 @@ class _Reading:
 
     @cached_property
     def _is_numbered(self) -> bool:
-        """Whether numbers in brackets are this report's way to cite, though it has no list of them."""
+        """Tell whether bracketed numbers are the report's citations, even without a list."""
         behind = sum(self._counts(m.start()) for m in _NUMBER_BEHIND.finditer(self.text))
         return self.lists.has_numbers or behind >= (1 if self.lists.entries else 2)
 
     def _is_label(self, mark: _Mark) -> bool:
-        """Tell whether a link only names the source of its sentence, or of the sentence before it."""
+        """Tell whether a link only names the source of its or the preceding sentence."""
         if not _is_name(mark.words):
             return False
         is_word = re.fullmatch(SOURCE_WORD, mark.words.strip(), re.IGNORECASE)
@@ -292,14 +295,20 @@ class _Reading:
 
 
 def _is_name(words: str) -> bool:
-    """Tell whether the words of a link can only name its source: a number, an address, a few words without a figure."""
+    """Tell whether a link's words only name its source.
+
+    They are a number, an address, or a few words without a figure.
+    """
     parts = _WORD.findall(words)
     is_short = len(parts) <= _LONGEST_NAME and not any(p.isdigit() and not re.match("(?:19|20)..$", p) for p in parts)
     return is_short or (words.isascii() and len(words.split()) == 1)
 
 
 def _own_sections(text: str, lists: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the sections that this program adds to its reports, outside their lists: how they were checked, what was not found."""
+    """Yield the sections this program adds to its reports, outside reference lists.
+
+    They tell how a report was checked and what was not found.
+    """
     names = {phrase(name, language) for name in ("checked", "gaps") for language in languages()}
     headings = [(m.start(), m["title"].strip(" #") in names) for m in _SECTION.finditer(text)]
     borders = sorted((*(start for start, _is_own in headings), *(start for start, _end in lists), len(text)))
@@ -320,7 +329,10 @@ def _names_of(written: str) -> list[str]:
 
 
 def _parenthesised(text: str, found: Sequence[Citation]) -> Iterator[Citation]:
-    """Yield the citations; those that fill a pair of brackets or a sentence together are one, all but links that say something."""
+    """Yield the citations, those filling a bracket or sentence together as one.
+
+    Links with words that say something stay separate.
+    """
     position = 0
     while position < len(found):
         first, last = found[position], position

@@ -1,4 +1,4 @@
-"""Lists of references in reports that somebody else wrote: where they stand, and which number names which page."""
+"""Reference lists in foreign reports: their places, and the pages by number."""
 
 import re
 from bisect import bisect_right
@@ -49,7 +49,7 @@ _LEAST_ENTRIES, _LONGEST_HEADING = 2, 80
 
 
 class ListedReference(NamedTuple):
-    """An entry of a list: the name or number it has ("" for none), its addresses, and what it says besides them.
+    """An entry of a list: its name or number ("" for none), addresses and other text.
 
     `is_defined` where it is a definition of Markdown, by whose name alone a link may stand.
     """
@@ -78,7 +78,7 @@ class ReferenceLists:
         return sorted((entry.name, entry.start, number) for number, entry in enumerate(self.entries))
 
     def find(self, name: str, offset: int, *, is_raised: bool = False) -> ListedReference | None:
-        """Return the entry of a name: of several lists that of the next one, else the last before.
+        """Return the entry of a name in the next list, else in the last list before.
 
         A mark that is raised means a note that begins with a raised number, where there are both.
         In a list without numbers it is that of a place: a DOCX file has them in its format, not in its text.
@@ -94,7 +94,7 @@ class ReferenceLists:
 
 
 def addresses(text: str) -> tuple[str, ...]:
-    """Return the web addresses in a text, without the punctuation of the sentence around them."""
+    """Return the web addresses in a text, without the punctuation around them."""
     found: list[str] = []
     for match in _URL.finditer(text):
         url, end = match[0], len(match[0])
@@ -109,7 +109,7 @@ def addresses(text: str) -> tuple[str, ...]:
 
 
 def stops_behind(text: str, start: int) -> str:
-    """Return what may stand behind an address at `start` and belongs to the sentence around it."""
+    """Return the punctuation that may follow an address at `start` in its sentence."""
     return ".,;:!?*'’_" if _OPENS_EMPHASIS.search(text, max(0, start - 200), start) else ".,;:!?*'’"
 
 
@@ -120,7 +120,7 @@ class _Line(NamedTuple):
 
 
 def read_lists(text: str, code: Sequence[tuple[int, int]]) -> ReferenceLists:
-    """Return the lists of references of a report: under a heading that says so, at its end, or by definitions.
+    """Return a report's reference lists: under headings, at its end, by definitions.
 
     `code` are the stretches of code, which hold none.
     """
@@ -146,7 +146,10 @@ def read_lists(text: str, code: Sequence[tuple[int, int]]) -> ReferenceLists:
 
 
 def _told_in_line(line: _Line, first_cited: Mapping[str, int]) -> Iterator[ListedReference]:
-    """Yield the entries of a line by itself: a definition, or "Sources: [1] …, [2] …" whose numbers are cited above."""
+    """Yield entries of a single line: a definition, or "Sources: [1] …, [2] …".
+
+    The numbers of the latter are cited above.
+    """
     entry = _ENTRY.match(line.text)
     if entry and entry["square"] and entry["defines"]:
         yield from _entries([line])
@@ -157,7 +160,10 @@ def _told_in_line(line: _Line, first_cited: Mapping[str, int]) -> Iterator[Liste
 
 
 def _headed_regions(lines: Sequence[_Line]) -> Iterator[tuple[int, int]]:
-    """Yield the lines from the heading of a list of references to the next heading that is no part of it."""
+    """Yield the line ranges from each reference list's heading to the next heading.
+
+    Headings that are part of the list do not end it.
+    """
     told = ((number, *_heading(lines, number)) for number in range(len(lines)))
     headings = [*((number, level, title) for number, level, title in told if level), (len(lines), 0, "")]
     end = 0
@@ -172,7 +178,7 @@ _BARE = 7
 
 
 def _heading(lines: Sequence[_Line], number: int) -> tuple[int, str]:
-    """Return the level and title of a line that is a heading, or looks like that of a list; 0 for all else."""
+    """Return the level and title of a heading or list-like heading, else 0 and ""."""
     line = lines[number].text
     if (marked := _HEADING.match(line)) is not None:
         return len(marked["marks"]), plain_text(marked["title"].rstrip(" #\n"))
@@ -184,7 +190,7 @@ def _heading(lines: Sequence[_Line], number: int) -> tuple[int, str]:
 
 
 def _has_entries(lines: Sequence[_Line], number: int) -> bool:
-    """Tell whether a list follows a heading: an entry or an address among its first lines."""
+    """Tell whether a list follows a heading: an entry or address in its first lines."""
     following = [line.text for line in lines[number + 1 : number + 8] if line.text.strip()]
     return any(_ENTRY.match(line) or _URL.search(line) or re.match(r"\s*[-*+•] ", line) for line in following[:4])
 
@@ -217,14 +223,14 @@ def _unheaded_regions(
 
 
 def _name_of(entry: re.Match[str] | None) -> tuple[str, str]:
-    """Return how the mark of an entry is written, and its name; "" and "" for what is none."""
+    """Return the style of an entry's mark and its name; "" and "" for no entry."""
     found = entry.groupdict().items() if entry is not None else ()
     named = ((kind, said.translate(TO_PLAIN).casefold()) for kind, said in found if said and kind not in _NO_NAMES)
     return next(named, ("", ""))
 
 
 def _parts(lines: Sequence[_Line]) -> Iterator[_Line]:
-    """Yield the lines of a list; one that holds several entries, as files in print have them, by its entries."""
+    """Yield the lines of a list, or the entries of lines with several, as in print."""
     for line in lines:
         parts = [part for part in _MEMBER.split(line.text) if part.strip()]
         is_several = len(parts) > 1 and all(_URL.search(part) for part in parts)
@@ -232,7 +238,7 @@ def _parts(lines: Sequence[_Line]) -> Iterator[_Line]:
 
 
 def _entries(lines: Sequence[_Line]) -> Iterator[ListedReference]:
-    """Yield the entries of a list; what follows an entry without a mark of its own belongs to it."""
+    """Yield the entries of a list; text without a mark continues the entry above."""
     name, said, start, is_defined = "", "", -1, False
     for line in _parts(lines):
         entry = _ENTRY.match(line.text)

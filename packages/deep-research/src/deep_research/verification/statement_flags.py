@@ -1,5 +1,8 @@
-"""What code cannot be wrong about in a statement: ids that do not exist, quotations that are not verbatim, and numbers,
-dates and names that none of its passages has. A flag tells a judge where to look; it never changes a text."""
+"""Flags for certain faults of statements; they guide a judge, change no text.
+
+They are for ids that do not exist, quotations that are not verbatim, and numbers, dates and names that none of the
+statement's passages has.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +29,7 @@ _SHOWN, _LONGEST = 120, 3_000
 
 
 class Flag(NamedTuple):
-    """One thing that was looked for and not found: `quote` is how it stands in the statement, `said` tells a judge.
+    """One thing not found: `quote` as in the statement, `said` as told to a judge.
 
     `is_sure` where nobody need look: an id that does not exist, a quotation that was changed.
     """
@@ -70,8 +73,10 @@ def flags_of(
 
 
 def _changed_quotations(statement: str, texts: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Yield the quotations of several words that stand in none of the texts, as far as these are in their language, and
-    whether one stands there nearly so."""
+    """Yield quotations of several words in no text, and whether one nearly matches.
+
+    Only texts in the language of the quotation count.
+    """
     code = code_spans(statement)
     found = [(quoted.text, quoted.start) for quoted in quotations(statement)]
     found += [(quoted[1], quoted.start(1)) for quoted in _SINGLE_QUOTED.finditer(statement)]
@@ -90,7 +95,10 @@ def _is_of_several_words(quote: str) -> bool:
 
 
 def _may_hold(text: str, quote: str) -> bool:
-    """Tell whether a text is in the script of a quotation: what was translated is not verbatim, and no fault."""
+    """Tell whether a text is in a quotation's script, so that it may be verbatim.
+
+    A translated quotation is not verbatim, which is no fault.
+    """
     if not re.search(rf"[{CJK}]", quote):
         return True
     if re.search(rf"[{HANGUL}]", quote):
@@ -99,7 +107,7 @@ def _may_hold(text: str, quote: str) -> bool:
 
 
 def _missing_names(statement: str, texts: Sequence[str]) -> Iterator[Name]:
-    """Yield the names that stand in none of the texts; in another language than theirs, only identifiers.
+    """Yield the names in none of the texts; across languages, only identifiers.
 
     A title in its marks that is no Latin one may be a translation.
     """
@@ -119,7 +127,7 @@ def _missing_names(statement: str, texts: Sequence[str]) -> Iterator[Name]:
 
 
 def check_against_document(claim: str, text: str) -> Verdict:
-    """Judge a claim against the text of a document, cut into passages as the library does, without a model."""
+    """Judge a claim against a document's text, cut into passages, without a model."""
     pieces = [Evidence(text[cut.start : cut.end], cut.heading) for cut in cut_passages(Document(text=text))]
     found = verify(claim, pieces)
     return verdict_of(found.kind, found.code, **found.values)

@@ -1,4 +1,6 @@
-"""A report in Markdown as statements: each sentence, list item and table row, with the passages it cites.
+"""Split a Markdown report into statements with the passages they cite.
+
+A statement is a sentence, a list item or a table row.
 
 Headings, code, charts, HTML and lists of references state nothing. Blocks are told apart by markdown-it, sentences by
 `text/sentences.py`; both read the text once.
@@ -50,7 +52,7 @@ _SIGNS = re.compile(f"[{CJK}]|[^\\W{CJK}]+")
 
 
 class Statement(NamedTuple):
-    """What a text states at `[start:end]`, citations included; `text` is without citations and marks of emphasis.
+    """A statement at `[start:end]`, citations included; `text` has none, no emphasis.
 
     `passages` are the ids it cites. `where` is the heading it stands under, `block` the paragraph, list item or row
     line around it, `header` the cells of the header of a row's table.
@@ -67,12 +69,15 @@ class Statement(NamedTuple):
 
 
 def split_statements(text: str, cited: Sequence[Citation] | None = None) -> list[Statement]:
-    """Return the statements of a report in order. `cited` are its citations, where they are no ids of passages."""
+    """Return the statements of a report in order.
+
+    `cited` are its citations, where they are not passage ids.
+    """
     return list(_Splitter(text, citations(text) if cited is None else cited).statements())
 
 
 def plain_text(text: str) -> str:
-    """Return a stretch of Markdown as it is read: without emphasis, addresses of links and breaks of lines."""
+    """Return Markdown as read: without emphasis, link addresses and line breaks."""
     text = _LINK.sub(r"\1", text)
     code = list(inline_spans(text, 0, len(text)))
     shown = _EMPHASIS.sub(
@@ -82,7 +87,7 @@ def plain_text(text: str) -> str:
 
 
 def end_of_words(text: str, end: int) -> int:
-    """Return where something is added to a statement that ends at `end`: within the last cell of a row of a table."""
+    """Return the place to add to a statement: `end`, or inside a row's last cell."""
     return len(text[: end - 1].rstrip()) if text[:end].endswith("|") else end
 
 
@@ -107,7 +112,10 @@ def _parser() -> "MarkdownIt":
 
 
 def _open_fence(state: Any, start: int, end: int, silent: bool) -> bool:
-    """Return whether a block of code begins on a line, and take it: far in stands no fence, though text there is no code."""
+    """Tell whether a code fence begins on a line, and parse it.
+
+    A deeply indented fence does not count, though indented text is no code.
+    """
     from markdown_it.rules_block import fence  # noqa: PLC0415 - only where a report is read
 
     state._code_enabled = True
@@ -181,7 +189,7 @@ class _Splitter:
             yield Statement(" | ".join(cells), ids, start, end, "row", where, (start, end), header[0])
 
     def _clean(self, start: int, end: int) -> tuple[str, RewrittenText]:
-        """Return a block without citations and signs of block quotes, and where everything in it stood."""
+        """Return a block without citations and quote signs, and its mapping of offsets."""
         block = self.text[start:end]
         gone = [(mark.start() + 1, mark.end(), "") for mark in _QUOTE_MARK.finditer(block)]
         for citation in self._between(start, end):
@@ -193,7 +201,7 @@ class _Splitter:
         return rewritten.text, rewritten
 
     def _sentences(self, start: int, end: int, kind: StatementKind, where: str) -> Iterator[Statement]:
-        """Yield the sentences of a paragraph, each with the citations in it and right behind it."""
+        """Yield a paragraph's sentences, each with the citations in it and right behind."""
         marker = _MARKERS.match(self.text, start, end)
         begin = marker.end() if marker else start
         clean, rewritten = self._clean(begin, end)
@@ -223,7 +231,9 @@ class _Splitter:
 
 
 def _sentence_spans(clean: str, ends: Collection[int], whole: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return where the sentences of a paragraph stand; `ends` are those of citations that end one as well.
+    """Return the spans of a paragraph's sentences.
+
+    `ends` are the ends of citations that end a sentence as well.
 
     No sentence ends within `whole`, the words of links: "e.s.t. Live in Hamburg".
     """
@@ -247,19 +257,21 @@ def _sentence_spans(clean: str, ends: Collection[int], whole: Sequence[tuple[int
 
 
 def _is_label(clean: str, spans: Sequence[tuple[int, int]]) -> bool:
-    """Tell whether all there is so far is a short label in bold type, which belongs to the sentence behind it."""
+    """Tell whether the text so far is a short bold label of the next sentence."""
     first, last = spans[0]
     said = clean[first:last]
     return len(spans) == 1 and columns(said) <= _SHORT_LABEL and _BOLD_LABEL.match(said) is not None
 
 
 def asked_length(language: str) -> str:
-    """Return how long the opening of a report in a language is asked to be: in characters, or in words."""
+    """Return the wanted length of a report's opening, in characters or words."""
     return f"{_SHORTEST_OPENING} to {_LONGEST_OPENING} {'characters' if language in ('zh', 'ja') else 'words'}"
 
 
 def wrong_length(text: str, language: str) -> str:
-    """Return what is wrong with the length of what stands before a report's first section; "" for nothing.
+    """Return the fault in length of a report's opening; "" for none.
+
+    The opening is the text before the first section.
 
     Tables, code and citations are not counted; a text without sections has no opening.
     """

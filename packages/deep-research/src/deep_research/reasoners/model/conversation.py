@@ -190,7 +190,7 @@ class _Shown:
             self._texts.add(passage)
 
     def told_apart(self, passages: Sequence[Passage]) -> tuple[list[Passage], list[str]]:
-        """Return those that repeat neither what was shown nor each other, and the ids of the rest."""
+        """Return the passages that repeat none, and the ids of the others."""
         apart = distinct_passages(p for p in passages if not self._texts.has(p))
         kept = {p.id for p in apart}
         return apart, [p.id for p in passages if p.id not in kept]
