@@ -24,6 +24,7 @@ from deep_research.reasoners.model.base import ModelReasonerBase, brief_text, sy
 from deep_research.reasoners.model.conversation import actions_of, messages_of
 from deep_research.reasoners.model.passage_views import in_reading_order, passages_of, show_passages, within_tokens
 from deep_research.reasoners.model.researching import trimmed
+from deep_research.text.near_duplicates import distinct_passages
 from deep_research.text.prompt_fencing import clean, clean_own
 from deep_research.text.token_count import estimate_tokens
 from deep_research.verification.statements import asked_length
@@ -190,9 +191,8 @@ class Writing(ModelReasonerBase):
             notes = [trimmed(s, int(estimate_tokens(s.content) * most / size)) for s in notes]
             size = most
         left = min(self._passage_tokens, room - size - estimate_tokens(assignment.brief.objective))
-        chosen = (
-            within_tokens(passages_of(assignment.passages, library), left) if assignment.passages and left > 0 else []
-        )
+        passages = distinct_passages(passages_of(assignment.passages, library)) if left > 0 else []
+        chosen = within_tokens(passages, left) if passages else []
         return self._render(
             "assignment",
             parts=assignment.analysis.parts,
