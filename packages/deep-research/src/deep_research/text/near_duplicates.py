@@ -1,8 +1,10 @@
 """Detect near-duplicate texts, such as reprints, by shared runs of terms."""
 
+import math
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import islice
 
 from claimcheck.text.tokens import tokenize
 from deep_research.data import Passage
@@ -10,6 +12,8 @@ from deep_research.data import Passage
 _SHINGLE = 3
 SAME = 0.8
 """Jaccard similarity from which two texts count as one."""
+_MOST_COMPARED = 20
+"""Texts that one is compared with, where very many share a run with it."""
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _MARKUP = re.compile(r":[a-z][\w:+.-]{0,80}:(?=`)|[`*~\\]")
 """Roles and marks of a text's source (reStructuredText, Markdown)."""
@@ -25,27 +29,44 @@ def shingles(text: str, length: int) -> frozenset[int]:
 
 def are_near_duplicates(one: str, two: str) -> bool:
     """Return whether two texts say the same in (almost) the same words."""
-    a, b = shingles(one, _SHINGLE), shingles(two, _SHINGLE)
+    return _resemble(shingles(one, _SHINGLE), shingles(two, _SHINGLE))
+
+
+def _resemble(a: frozenset[int], b: frozenset[int]) -> bool:
     # Texts of very different length cannot resemble: |A∩B| / |A∪B| ≤ the shorter over the longer.
     return min(len(a), len(b)) >= SAME * max(len(a), len(b)) and len(a & b) >= SAME * len(a | b)
 
 
 class Distinct:
-    """Remembers texts and says of each new one whether it repeats one of them."""
+    """Texts that are remembered, so that one that repeats them is known.
+
+    Two that resemble share one of the first runs of each, in the order of their hashes (prefix filtering: Bayardo, Ma
+    and Srikant, "Scaling Up All Pairs Similarity Search", WWW 2007): only such texts are compared.
+    """
 
     def __init__(self) -> None:
-        self._kept: list[str] = []
-
-    def add(self, text: str) -> bool:
-        """Remember a new `text` and return True; return False for a near-duplicate."""
-        if self.has(text):
-            return False
-        self._kept.append(text)
-        return True
+        self._kept: list[frozenset[int]] = []
+        self._holding: dict[int, list[int]] = {}
 
     def has(self, text: str) -> bool:
-        """Tell whether a text is a near-duplicate of one that is remembered."""
-        return any(are_near_duplicates(text, kept) for kept in self._kept)
+        """Return whether a text is a near-duplicate of one that is remembered."""
+        runs = shingles(text, _SHINGLE)
+        sharing = (number for run in _first(runs) for number in self._holding.get(run, ()))
+        return any(_resemble(runs, self._kept[number]) for number in islice(sharing, _MOST_COMPARED))
+
+    def add(self, text: str) -> bool:
+        """Remember `text` and return True; return False for a near-duplicate."""
+        if self.has(text):
+            return False
+        runs = shingles(text, _SHINGLE)
+        for run in _first(runs):
+            self._holding.setdefault(run, []).append(len(self._kept))
+        self._kept.append(runs)
+        return True
+
+
+def _first(runs: frozenset[int]) -> list[int]:
+    return sorted(runs)[: len(runs) - math.ceil(SAME * len(runs)) + 1]
 
 
 @lru_cache(maxsize=2_000)
