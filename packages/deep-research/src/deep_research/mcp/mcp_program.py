@@ -12,9 +12,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
+from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 from mcp.types import jsonrpc_message_adapter
@@ -23,12 +24,7 @@ from deep_research.data.outside_tools import McpServer
 from deep_research.errors import Unreadable
 from deep_research.protocol.message_bounds import LINE_END, MessageBounds, Messages
 
-if TYPE_CHECKING:
-    from anyio.abc import ObjectReceiveStream, ObjectSendStream
-    from mcp.client._transport import TransportStreams
-
-    _Incoming = ObjectSendStream[SessionMessage | Exception]
-
+_Incoming = ObjectSendStream[SessionMessage | Exception]
 _LONGEST_LINE = 2_000
 _SECONDS = 2.0
 """To end by itself once its input is closed, then once it is told to; and to be gone once it is killed."""
@@ -69,7 +65,7 @@ class StandardError:
 @asynccontextmanager
 async def open_program(
     server: McpServer, bounds: MessageBounds, most_bytes: int, error_output: StandardError
-) -> "AsyncIterator[TransportStreams]":
+) -> AsyncIterator[Any]:
     """Give the streams of messages from and to a program; none longer than `most_bytes` is heard.
 
     At the end of the block, or of its output, the program and its process group are ended.
@@ -109,7 +105,7 @@ class _Program:
     def __init__(self, process: Any) -> None:
         self._process, self._is_ending = process, False
 
-    async def hear(self, incoming: "_Incoming", bounds: MessageBounds, lines: Messages) -> None:
+    async def hear(self, incoming: _Incoming, bounds: MessageBounds, lines: Messages) -> None:
         """Give messages on; what is none is passed over, and too much ends the session."""
         async with incoming:
             try:
@@ -125,7 +121,7 @@ class _Program:
                 return
         await self.end()  # now: later its number may be another program's
 
-    async def tell(self, outgoing: "ObjectReceiveStream[SessionMessage]", incoming: "_Incoming") -> None:
+    async def tell(self, outgoing: ObjectReceiveStream[SessionMessage], incoming: _Incoming) -> None:
         """Write what is asked of the program."""
         async with outgoing:
             try:
