@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import os
+import select
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -14,7 +16,7 @@ from deep_research.data.outside_tools import McpServer, ToolAnswer
 from deep_research.errors import Blocked, NotFound, SourceError, Unreachable
 from deep_research.mcp.mcp_connection import McpConnection
 from deep_research.mcp.tool_answers import MOST_PARTS
-from tests.mcp.serving import HIDDEN, pids, served_http, server_of, stdio
+from tests.mcp.serving import HIDDEN, POCKET, pids, served_http, server_of, stdio
 
 T = TypeVar("T")
 ALPHA = ("search_stories", {"query": "alpha"})
@@ -106,6 +108,30 @@ def test_d7_after_a_crash_every_call_fails_the_same_way_and_nothing_is_started_a
     first, second = _with(server_of(**stdio(calls, "crash")), twice)
     assert first == second
     assert len(pids(calls)) == 1
+
+
+FORKING = 'exec 3>"$1"; trap "" TERM; CHILD & trap - TERM; exec "$2" "$3" 3>&-'
+"""Start a child that does not heed SIGTERM and holds a pipe open, and go on as a server."""
+
+
+@pytest.mark.parametrize(("fault", "child"), [("", "sleep 600"), ("crash", "sleep 600 >&3")])
+def test_d7_what_a_program_has_started_does_not_outlive_it(fault: str, child: str, tmp_path: Path) -> None:
+    os.mkfifo(pipe := tmp_path / "pipe")
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    arguments = ["-c", FORKING.replace("CHILD", child), "sh", str(pipe), sys.executable, str(POCKET)]
+
+    async def work(connection: McpConnection) -> None:
+        with pytest.raises(BlockingIOError):  # somebody has it open
+            os.read(reader, 1)
+        try:
+            await _alpha(connection)
+        except Unreachable:
+            assert fault
+
+    _with(server_of(**{**stdio(fault=fault), "command": "/bin/sh", "args": arguments}), work)
+    assert select.select([reader], [], [], 20)[0], "the child is still there"
+    assert os.read(reader, 1) == b""
+    os.close(reader)
 
 
 def test_d7_calls_at_the_same_moment_have_their_own_errors() -> None:

@@ -183,3 +183,12 @@ def test_a_program_has_so_many_messages(tmp_path: Path) -> None:
     with harmful("program", tmp_path, {}, pings=10_000) as server:
         _, (error,) = _asked(server)
     assert "it has sent more than 2,000 messages" in str(error)
+
+
+def test_a_line_of_a_program_is_no_longer_than_an_answer_over_http(tmp_path: Path) -> None:
+    text = '\\"\\\\' * (5 << 18)
+    with harmful("program", tmp_path, {"tools/call": f'{{"content":[{{"type":"text","text":"{text}"}}]}}'}) as server:
+        _, (error,) = _asked(server)
+    assert isinstance(error, SourceError)
+    assert error.given_up
+    assert "the answer is longer than 4,194,304 bytes" in error.message

@@ -1,9 +1,13 @@
 import json
+import sys
+from collections import Counter
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deep_research.providers.tools_in_text import calls_in
 from deep_research.text.model_json import find_object, parse_object
 
 VALUES = st.recursive(
@@ -52,3 +56,16 @@ def test_valid_json_comes_back_as_it_was(value: dict[str, object]) -> None:
 def test_a_cut_end_never_makes_up_a_value(value: dict[str, object], cut: int) -> None:
     text = json.dumps(value)
     assert parse_object(text[: -min(cut, len(text) - 1)], complete=False) is None
+
+
+@pytest.mark.parametrize("read", [parse_object, find_object, lambda text: calls_in(text, ())])
+@pytest.mark.parametrize("text", ['{"a":' * 9000 + "1" + "}" * 9000, "]" * 999 + '[{"a":' * 400 + "1" + "}]" * 400])
+def test_what_is_nested_too_deep_is_looked_at_once_and_never_tried(read: Callable[[str], object], text: str) -> None:
+    made: Counter[str] = Counter()
+    sys.setprofile(lambda _, event, __: made.update([event]))
+    try:
+        found = read(text)
+    finally:
+        sys.setprofile(None)
+    assert found in (None, (text, []))
+    assert made.total() < 200, made

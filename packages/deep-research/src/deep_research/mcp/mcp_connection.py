@@ -1,17 +1,13 @@
 """One MCP server for the length of a run: opened, called and closed again."""
 
 import asyncio
-import codecs
 import logging
 import math
-import os
-import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx2
@@ -20,46 +16,13 @@ from mcp.client.streamable_http import streamable_http_client
 from deep_research.address_credentials import basic_authorization, with_credentials, without_credentials
 from deep_research.data.outside_tools import McpServer, OfferedTool, ToolAnswer
 from deep_research.errors import SourceError, Unreachable, Unreadable
+from deep_research.mcp.mcp_program import StandardError, open_program
 from deep_research.mcp.tool_answers import MOST_PARTS, answer_of, failure, tool_error
 from deep_research.protocol.bounded_transport import AnswerLimits, bounded_transport
-from deep_research.protocol.message_bounds import LINE_END, MessageBounds, Messages
+from deep_research.protocol.message_bounds import MessageBounds
 
-_LONGEST_LINE = 2_000
-_log = logging.getLogger(__name__)
-
-
-class StandardError:
-    """A pipe for a program to write to, and a thread that reads it to its end."""
-
-    def __init__(self, name: str, hide: Callable[[str], str]) -> None:
-        reader, writer = os.pipe()
-        self.file = os.fdopen(writer, "w")
-        self._name = name
-        self._hide = hide
-        self._last = ""
-        self._thread = threading.Thread(target=self._read, args=(reader,), daemon=True)
-        self._thread.start()
-
-    def release(self) -> None:
-        """Let go of our end: from now on only the program holds it."""
-        self.file.close()
-
-    async def last_line(self) -> str:
-        """Return what an ended program has said last."""
-        self.release()
-        await asyncio.to_thread(self._thread.join, 1)
-        return self._last
-
-    def _read(self, reader: int) -> None:
-        with os.fdopen(reader, errors="replace") as lines:
-            while line := lines.readline(_LONGEST_LINE):
-                if said := self._hide(line.strip()):
-                    self._last = said
-                    _log.info("%s: %s", self._name, said)
-
-
-_MOST_BYTES, _MOST_OF_A_LINE = 4 * 1024 * 1024, 32 * 1024 * 1024
-"""Of an answer or event over HTTP, and of one of a program, before the SDK makes objects of it."""
+_MOST_BYTES = 4 * 1024 * 1024
+"""Of an answer or event over HTTP, and of a line of a program: to measure and parse it holds the loop for 0.1 s."""
 _MOST_MESSAGES = 2_000
 """Of a session, beside one a second: the SDK makes a task and a request of a message of some 50 bytes."""
 _MOST_VALUES = 50_000
@@ -89,30 +52,6 @@ def open_http(server: McpServer, stack: AsyncExitStack, bounds: MessageBounds, *
     return streamable_http_client(address, http_client=client, max_sse_event_size=_MOST_BYTES)
 
 
-class _ProgramOutput(codecs.IncrementalDecoder):
-    """The text that a program writes, line by line, within the bounds of its session."""
-
-    def __init__(self, errors: str = "strict") -> None:
-        super().__init__(errors)
-        self._bounds = _BOUNDS.get()
-        self._lines = Messages(self._bounds, LINE_END, _MOST_OF_A_LINE)
-
-    def decode(self, input: Any, final: bool = False) -> str:  # noqa: A002 - named so in the base
-        """Return the lines that `input` ends; where they are too much the session ends."""
-        try:
-            return b"".join(self._lines.feed(input)).decode("utf-8", self.errors)
-        except Unreadable as error:
-            self._bounds.refuse(replace(error, given_up=True))
-            return ""
-
-
-_BOUNDS: ContextVar[MessageBounds] = ContextVar("bounds")
-"""Of the session that is being opened: the SDK takes no more of us than the name of an encoding."""
-_ENCODING = "mcp_lines"
-_UTF_8 = codecs.lookup("utf-8")
-_LINES = codecs.CodecInfo(_UTF_8.encode, _UTF_8.decode, incrementaldecoder=_ProgramOutput, name=_ENCODING)
-codecs.register({_ENCODING: _LINES}.get)
-
 if TYPE_CHECKING:
     from mcp.client._transport import Transport
     from mcp.types import CallToolResult, Tool
@@ -121,7 +60,7 @@ if TYPE_CHECKING:
 
 _PAGES, _MOST_TOOLS, _MOST_ENTRIES = 20, 200, 1_000
 _CLOSING_SECONDS = 15.0
-"""The SDK closes a server's input, waits 2 s, terminates it, waits 2 s, and kills it."""
+"""A program's input is closed, 2 s later it is terminated, and 2 s later killed."""
 _T = TypeVar("_T")
 _STATUSES: ContextVar[list[int | Unreadable]] = ContextVar("statuses")
 """The statuses of HTTP answers to whoever asks at the moment, and what was not read of them; the SDK hands the context
@@ -244,21 +183,9 @@ class McpConnection:
         return Client(transport, read_timeout_seconds=self._server.timeout_seconds, client_info=said, cache=None)
 
     def _transport(self, stack: AsyncExitStack, error_output: StandardError) -> "Transport":
-        from mcp import StdioServerParameters, stdio_client  # noqa: PLC0415 - only with a server
-
-        given = self._server
-        if given.url:
-            return open_http(given, stack, self._bounds, proxy=self._proxy)
-        _BOUNDS.set(self._bounds)
-        parameters = StdioServerParameters(
-            command=str(Path(given.command).expanduser()) if given.command.startswith("~") else given.command,
-            args=list(given.args),
-            env=dict(given.env),
-            cwd=Path(given.cwd).expanduser() if given.cwd else None,
-            encoding=_ENCODING,
-            encoding_error_handler="replace",
-        )
-        return stdio_client(parameters, errlog=error_output.file)
+        if self._server.url:
+            return open_http(self._server, stack, self._bounds, proxy=self._proxy)
+        return open_program(self._server, self._bounds, _MOST_BYTES, error_output)
 
     async def _while_served(self, work: Awaitable[_T], seconds: float) -> _T:
         """Return what `work` gives; a session that ends meanwhile ends it too."""

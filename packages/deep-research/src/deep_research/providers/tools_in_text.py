@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from deep_research.data import ModelMessage, ModelRequest, ToolSpec
-from deep_research.text.model_json import parse_object
+from deep_research.text.model_json import is_too_deep, parse_object
 
 _ASKED = """You have these tools (name, purpose, JSON schema of the arguments):
 {tools}
@@ -62,7 +62,7 @@ def _values(text: str) -> Iterator[tuple[int, int, Any]]:
 
     A broken object that is all of the text is yielded too.
     """
-    decoder, at, found, tries = json.JSONDecoder(strict=False), 0, False, _MOST_BROKEN
+    decoder, at, found, tries = json.JSONDecoder(strict=False), 0, False, 0 if is_too_deep(text) else _MOST_BROKEN
     while tries and (opened := re.compile(r"\{|\[(?=\s*\{)").search(text, at)):
         try:
             value, at = decoder.raw_decode(text, opened.start())

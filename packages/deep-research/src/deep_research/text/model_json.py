@@ -5,12 +5,15 @@ It may stand alone, in a fence or between words.
 
 import json
 import re
+from itertools import accumulate
+from operator import sub
 from typing import Any
 
 _FENCE = re.compile(r"```(?:json|JSON)?[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL)
 _BEGINNING = re.compile(r"\{\s*(?:[\"']|\w+\s*:)")
 _MAX_STARTS = 20  # no more than a model would begin in earnest
 _MAX_DEPTH = 100
+_STEP = {"{": 1, "[": 1, "}": -1, "]": -1}
 _MAX_REPAIRED_CHARS = 200_000
 
 
@@ -21,11 +24,13 @@ def parse_object(text: str, *, complete: bool = True) -> dict[str, Any] | None:
     brace and the answer was `complete`: the end of one that was cut at its length limit would be made up.
     """
     candidate = _unfenced(text).strip()
+    if is_too_deep(candidate):
+        return None
     try:
         found = json.loads(candidate, strict=False)
     except (ValueError, RecursionError):
         found = _repaired(candidate) if complete and candidate.endswith("}") else None
-    return found if isinstance(found, dict) and _depth(candidate) <= _MAX_DEPTH else None
+    return found if isinstance(found, dict) else None
 
 
 def find_object(text: str, *, complete: bool = True) -> dict[str, Any] | None:
@@ -33,15 +38,16 @@ def find_object(text: str, *, complete: bool = True) -> dict[str, Any] | None:
 
     `complete` as in `parse_object`.
     """
+    if is_too_deep(text):
+        return None
     if (whole := parse_object(text, complete=complete)) is not None:
         return whole
     for source in (_unfenced(text), text):
         for start in _starts(source):
             try:
-                found, stop = json.JSONDecoder(strict=False).raw_decode(source, start)
+                return json.JSONDecoder(strict=False).raw_decode(source, start)[0]
             except (ValueError, RecursionError):
                 continue
-            return found if _depth(source[start:stop]) <= _MAX_DEPTH else None
     end = text.rfind("}") + 1
     if complete:
         for start in _starts(text[:end]):
@@ -50,6 +56,16 @@ def find_object(text: str, *, complete: bool = True) -> dict[str, Any] | None:
             if isinstance(found, dict) and found:
                 return found
     return None
+
+
+def is_too_deep(text: str) -> bool:
+    """Return whether brackets stand deeper anywhere than any answer of ours has them.
+
+    Those inside strings count as well. No part of a text is deeper than the text: one look before it is parsed bounds
+    all that is tried on its parts, for each try at a deep text reads to the recursion limit.
+    """
+    heights = [*accumulate(map(_STEP.__getitem__, re.findall(r"[{}\[\]]", text)), initial=0)]
+    return max(map(sub, heights, accumulate(heights, min))) > _MAX_DEPTH
 
 
 def _unfenced(text: str) -> str:
@@ -62,7 +78,7 @@ def _starts(text: str) -> list[int]:
 
 
 def _repaired(text: str) -> Any:
-    if not _BEGINNING.match(text) or len(text) > _MAX_REPAIRED_CHARS or _depth(text) > _MAX_DEPTH:
+    if not _BEGINNING.match(text) or len(text) > _MAX_REPAIRED_CHARS:
         return None
     from json_repair import repair_json  # noqa: PLC0415 - only for broken answers
 
@@ -70,12 +86,3 @@ def _repaired(text: str) -> Any:
         return repair_json(text, return_objects=True, skip_json_loads=True, strict=True)
     except (ValueError, RecursionError):
         return None
-
-
-def _depth(text: str) -> int:
-    """Return the maximum nesting depth of brackets, also counting those in strings."""
-    depth = deepest = 0
-    for sign in re.findall(r"[{}\[\]]", text):
-        depth += 1 if sign in "{[" else -1
-        deepest = max(deepest, depth)
-    return deepest
