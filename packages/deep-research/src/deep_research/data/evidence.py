@@ -251,7 +251,7 @@ class Reference(Noun):
     `quote` is the sentence of the source that carries what cites it first.
     """
 
-    number: int
+    number: int = Field(ge=1, le=1_000_000)
     source: str
     title: str
     url: str = ""

@@ -1,10 +1,11 @@
 """The result of a run and of a follow-up, as programs get them; the keys are fixed and their schema is published."""
 
+from datetime import datetime
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from deep_research.data.brief import Message, OutputFormat, Part, QueryType, SectionStatus, Workflow
 from deep_research.data.evidence import Claim, Gap, Reference
@@ -28,6 +29,12 @@ class ReportSection(Noun):
     tool_calls: tuple[str, ...] = ()
 
 
+def _moment(text: str) -> str:
+    """Return a moment as it is written. Raises ValueError for one that is none; "" is not known."""
+    datetime.fromisoformat(text or "2000-01-01")
+    return text
+
+
 class ReportSource(Noun):
     """A cited or consulted source with the snapshot that was read."""
 
@@ -35,7 +42,7 @@ class ReportSource(Noun):
     url: str
     origin: str
     published: str | None
-    retrieved_at: str
+    retrieved_at: Annotated[str, AfterValidator(_moment)]
     sha256: str
     media_type: str
 
