@@ -19,6 +19,7 @@ _MOST_WARNINGS = 200
 """That are told one by one of a document; more are counted."""
 MAX_COLUMNS = 60
 """Columns of a table that are kept."""
+TOO_WIDE = f"only the first {MAX_COLUMNS} columns of a table were read"
 LINK_END = "\U0010fffd"
 """The sign behind the words of a link; before them stands that of its address, from `FIRST_SIGN` on (`link_start`)."""
 FIRST_SIGN, _MOST_ADDRESSES, _MOST_LINKED = "\U000f0000", 5_000, 2_000_000
@@ -92,7 +93,11 @@ class DocumentBuilder:
 
         With `goes_on` a table as wide as the one right before it has the header of that one.
         """
-        cells = [[fold(cell).replace("|", "\\|") for cell in row[:MAX_COLUMNS]] for row in rows]
+        cells: list[list[str]] = []
+        for row in rows:
+            cells.append([fold(cell).replace("|", "\\|") for cell in row[:MAX_COLUMNS]])
+            if any(map(str.strip, row[MAX_COLUMNS:])):
+                self.warn(TOO_WIDE)
         cells = [row for row in cells if any(row)]
         if not cells:
             return
@@ -155,7 +160,7 @@ class DocumentBuilder:
 
     def warn(self, warning: str) -> None:
         """Record something inside the document that could not be read, once."""
-        self._warnings.setdefault(warning)
+        self._warnings.setdefault(warning[:LONGEST_TITLE])
 
     def document(
         self,
