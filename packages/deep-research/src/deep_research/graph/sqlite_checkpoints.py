@@ -39,12 +39,22 @@ async def _listed(self: "ThreadedSqliteSaver", *about: Any, **named: Any) -> Asy
         yield found
 
 
+def _made_out(self: "ThreadedSqliteSaver", config: RunnableConfig) -> CheckpointTuple | None:
+    """Return a checkpoint. Raises StoreError for one whose bytes are no value."""
+    try:
+        return self.get_tuple(config)
+    except sqlite3.Error:
+        raise
+    except Exception as error:  # damaged bytes are no value in every way
+        raise StoreError(f"{self.path}: {DAMAGED} ({type(error).__name__}).", path=self.path) from error
+
+
 class ThreadedSqliteSaver(SqliteSaver):
     """A synchronous checkpoint saver, which holds a lock, called in a thread."""
 
     def __init__(self, connection: sqlite3.Connection, *, serde: JsonPlusSerializer) -> None:
         super().__init__(connection, serde=serde)
-        self._path: str = connection.execute("PRAGMA database_list").fetchone()[2]
+        self.path: str = connection.execute("PRAGMA database_list").fetchone()[2]
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="checkpoints")
 
     async def do(self, work: Callable[[], _T]) -> _T:
@@ -56,21 +66,12 @@ class ThreadedSqliteSaver(SqliteSaver):
         """
 
         def told() -> _T:
-            with tell_sqlite_errors(self._path):
+            with tell_sqlite_errors(self.path):
                 return work()
 
         return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._thread, told))
 
-    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Return a checkpoint. Raises StoreError, also for one that cannot be made out."""
-        try:
-            return await self.do(partial(self.get_tuple, config))
-        except StoreError:
-            raise
-        except Exception as error:  # damaged bytes are no value in every way
-            message = f"{self._path}: {DAMAGED} ({type(error).__name__})."
-            raise StoreError(message, path=self._path) from error
-
+    aget_tuple = _in_thread(_made_out)
     aput = _in_thread(SqliteSaver.put)
     aput_writes = _in_thread(SqliteSaver.put_writes)
     adelete_thread = _in_thread(SqliteSaver.delete_thread)
