@@ -46,6 +46,15 @@ def test_ris_is_read_by_another_library() -> None:
     assert second["urls"] == ["https://doi.org/10.1056/NEJMoa2103695"]
 
 
+@pytest.mark.parametrize("name", ["bibtex", "ris", "csl"])
+def test_a_page_whose_source_is_not_kept_has_no_date_of_reading(name: str) -> None:
+    given = papers()
+    given = given.model_copy(update={"report": given.report.model_copy(update={"sources": {}})})
+    made = export(name, given)
+    assert "https://arxiv.org/abs/2302.01318" in made
+    assert not any(date in made for date in ("Y2", "urldate", "accessed"))
+
+
 def test_csl_has_types_dates_and_names() -> None:
     first, second = json.loads(export("csl", papers()))
     assert (first["type"], second["type"]) == ("article", "article-journal")

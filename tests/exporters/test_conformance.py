@@ -7,6 +7,8 @@ import pytest
 
 from deep_research import registry
 from deep_research.safe_text import safe_noun
+from deep_research.worker_child import Limits
+from deep_research.worker_pool import call_in_worker
 from tests.support.made_reports import HOSTILE, SAID, exported, make_input
 
 NAMES = registry.names("exporters")
@@ -69,6 +71,19 @@ def test_the_table_of_evidence_has_a_row_for_each_statement_and_passage() -> Non
     assert (rows[0]["kind"], rows[0]["verdict"], rows[3]["where"]) == ("own", "own", "Alpha")
     assert rows[4]["problems"] == "Its manual forbids cold. (open)"
     assert "home/user" not in exported("csv").decode()
+
+
+def export_many() -> int:
+    """Return how long the page is of a statement that cites 200,000 passages, in a worker."""
+    given = make_input()
+    claim = given.report.claims[1].model_copy(update={"passages": ("s1p1", "s1p2") * 100_000})
+    report = given.report.model_copy(update={"claims": (claim,)})
+    return len(registry.component("exporters", "html")().export(given.model_copy(update={"report": report})))
+
+
+def test_the_passages_of_a_statement_cost_what_they_are_long() -> None:
+    limits = Limits(memory=2_000_000_000, cpu_seconds=30.0)
+    assert call_in_worker(f"{__name__}:export_many", returns=int, limits=limits) > 1_000
 
 
 def test_a_statement_of_many_passages_does_not_fill_a_table_with_itself() -> None:

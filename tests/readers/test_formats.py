@@ -21,10 +21,10 @@ from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 from deep_research import registry
-from deep_research.data import Document
+from deep_research.data import MOST_MARKS, Document, PageStart
 from deep_research.errors import ConfigError, Unreadable
 from deep_research.readers import data_files as _tables
-from tests.readers.made_files import epub, zipped
+from tests.readers.made_files import epub, message, zipped
 from tests.readers.pdf_files import make_pdf
 
 
@@ -209,6 +209,7 @@ def test_page_headers_of_docx_that_are_not_read_are_told():
         (0.385, "0.0%", "38.5%"), (38.5, '0.0"%"', "38.5%"), (12.5, '#,##0.00 "EUR"', "12.50 EUR"),
         (-1234.5, "_-* #,##0.00\\ [$€-407]_-;-* #,##0.00\\ [$€-407]_-", "-1,234.50 €"), (-5, "_($* #,##0.00_);_($* (#,##0.00)", "-$5.00"),
         (2_500_000, '$#,##0.0,,"M"', "$2.5M"), (3.0, "General", "3"), (0.5, "# ?/?", "0.5"), (1e300, "0%", "1e+300"), (True, "0%", "True"),
+        (3.0, "0.0" + "%" * 200, "3"),
     ],
 )  # fmt: skip
 def test_numbers_of_xlsx_stand_as_their_formats_show_them(value: float, number_format: str, shown: str):
@@ -362,6 +363,17 @@ def test_headings_beyond_a_bound_are_text():
     document = registry.component("readers", "plain")().read(b"# a\n\n" * 20_100, name="a.md")
     assert len(document.headings) == 20_000
     assert document.text.count("a") == 20_100
+
+
+def test_no_way_in_gives_a_document_more_marks_than_are_told_apart():
+    markdown = b"# a\n\n" * 15_000
+    mail = message("Many", attached=("a.md", markdown))
+    mail.add_attachment(markdown, maintype="text", subtype="markdown", filename="b.md")
+    document = registry.component("readers", "mail")().read(mail.as_bytes(), name="a.eml")
+    assert len(document.headings) == MOST_MARKS
+    assert document.text.count("\n# a") == 30_000
+    pages = tuple(PageStart(start=0, number=number) for number in range(MOST_MARKS + 1))
+    assert Document(text="a", pages=pages).pages == pages[:MOST_MARKS]
 
 
 @pytest.mark.parametrize("name", ["a.docx", "a.pptx", "a.xlsx", "a.epub", "a.pdf", "a.txt.gz"])

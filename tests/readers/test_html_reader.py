@@ -119,7 +119,7 @@ def test_what_stands_behind_other_text_is_shown_so(case: str) -> None:
     ],
 )
 def test_what_is_not_the_text_is_dropped_and_what_follows_it_stays(hidden: str):
-    text = body(f"{FILLER}<div>before {hidden} after</div>")
+    text = body(f"{FILLER}<div>before {hidden} after\x1b</div>")
     assert "SECRET" not in text
     assert "before" in text
     assert "after" in text

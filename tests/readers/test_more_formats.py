@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import docx
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
@@ -14,7 +15,7 @@ from deep_research import registry
 from deep_research.errors import Unreadable
 from deep_research.text import document_builder
 from tests.readers.made_files import message, open_document
-from tests.readers.test_formats import read
+from tests.readers.test_formats import read, saved
 
 
 def test_a_notebook_has_its_texts_its_code_and_what_was_printed():
@@ -26,6 +27,11 @@ def test_a_notebook_has_its_texts_its_code_and_what_was_printed():
     document = read(json.dumps({"nbformat": 4, "cells": cells}).encode(), "a.ipynb")
     assert document.text.startswith("# Churn\n\nof the pilot\n\n```\na = 1\nprint(a)\n```\n\n```\n4.2 %\n```")
     assert (document.title, document.warnings) == ("Churn", ("1 of its outputs are pictures, which are not read",))
+    cells[2]["outputs"] = ["x", {"data": 5}, {"text": "kept"}]
+    cells.append({"cell_type": "heading", "level": "x", "source": "End"})
+    document = read(json.dumps({"nbformat": 3, "cells": cells}).encode(), "a.ipynb")
+    assert document.text.endswith("```\nkept\n```\n\n# End")
+    assert document.warnings == ("an output of a form that no notebook has was not read",)
     for broken in (b"{}", b"[1]", b'{"cells": 3}', b"{"):
         with pytest.raises(Unreadable):
             registry.component("readers", "notebook")().read(broken, name="a.ipynb")
@@ -78,6 +84,33 @@ def test_open_document_text():
     )
     document = read(open_document("text", body), "a.odt")
     assert document.text == "## Prices\n\nTwo words\n\nA note.\n\n- one\n  - deeper\n\n| x | y |"
+
+
+def test_what_stands_within_a_box_or_cell_is_written_once():
+    box, cell = ("<draw:frame><draw:text-box>", "</draw:text-box></draw:frame>"), "table:table-cell"
+    nested = f"<text:p>x{box[0]}" * 40 + "<text:p>y</text:p>" + f"{box[1]}</text:p>" * 40
+    assert read(open_document("text", nested), "a.odt").text == "x\n\n" * 40 + "y"
+    row = f"<table:table><table:table-row><{cell}>", f"</{cell}></table:table-row></table:table>"
+    assert read(open_document("text", row[0] * 40 + "<text:p>y</text:p>" + row[1] * 40), "a.odt").text == "| y |"
+
+
+@pytest.mark.parametrize("kind", ["html", "odt", "docx"])
+def test_columns_that_are_left_out_are_told(kind: str):
+    names = [f"c{number}" for number in range(61)]
+    word = docx.Document()
+    for cell, name in zip(word.add_table(1, 61).rows[0].cells, names, strict=True):
+        cell.text = name
+    cells = "".join(f"<table:table-cell><text:p>{name}</text:p></table:table-cell>" for name in names)
+    row = "".join(f"<td>{name}</td>" for name in names)
+    data = {
+        "html": f"<p>Words.</p><table><tr>{row}</tr><tr>{row}</tr></table>".encode(),
+        "odt": open_document("text", f"<table:table><table:table-row>{cells}</table:table-row></table:table>"),
+        "docx": saved(word),
+    }[kind]
+    document = read(data, f"a.{kind}")
+    assert "c59" in document.text
+    assert "c60" not in document.text
+    assert document.warnings == (document_builder.TOO_WIDE,)
 
 
 def test_open_document_sheets_are_as_they_are_shown():

@@ -180,6 +180,26 @@ def _repeated(members: Members, *, snapshots: int = 1, passages: int = 0) -> Non
     members["snapshots.jsonl"] = (json.dumps(row).encode() + b"\n") * snapshots
 
 
+def _result(change: Callable[[Any], object]) -> Change:
+    """Change the result of a bundle, a JSON object."""
+
+    def changed(members: Members) -> None:
+        result = json.loads(members["result.json"])
+        change(result)
+        members["result.json"] = json.dumps(result).encode()
+
+    return changed
+
+
+def _with_gap(members: Members, **facts: Any) -> Any:
+    """Return the result of a bundle with one gap of these facts."""
+    return {**json.loads(members["result.json"]), "gaps": [{"what": "links", "why": "", **facts}]}
+
+
+def _reason(**facts: Any) -> Change:
+    return _result(lambda result: result["claims"][0].update(verdict={"kind": "unverified", **facts}))
+
+
 BLANKS = random.Random(1).randbytes(24_000_000).translate(bytes(b" \n\t\r"[n % 4] for n in range(256)))
 """They pack no better than a text."""
 
@@ -199,6 +219,15 @@ ODD: dict[str, Change] = {
     "a date before all dates": lambda members: _edit(members, "run.json", created="0001-01-01T00:00:00+23:59"),
     "a date of no zone": lambda members: _edit(members, "run.json", created="2026-11-29T12:00:00"),
     "a date in the far future": lambda members: _edit(members, "run.json", created="9998-01-01T00:00:00+00:00"),
+    "a statement that cites again and again": _result(lambda r: r["claims"][0].update(passages=["s1p1"] * 200_000)),
+    "a reference before the first": _result(lambda result: result["references"][0].update(number=-1)),
+    "a source read at no time": _result(lambda r: next(iter(r["sources"].values())).update(retrieved_at="then")),
+    "a reason that nobody knows": _reason(codes=["no_such_code"]),
+    "a reason without its values": _reason(codes=["number_missing"]),
+    "a reason of many codes": _reason(codes=["not_judged"] * 1_000),
+    "an answer whose reasons nobody knows": lambda members: members.update(
+        {"follow_ups.jsonl": _follow_up(1, report=_with_gap(members, codes=["no_such_code"]))}
+    ),
     "a member that no bundle has": _rows("../../evil.sh", b"x"),
     "much from little": _rows("notes.jsonl", b"{}\n" * 10_000_000),
     "too many rows": _rows("steers.jsonl", b'{"kind": "finish", "id": "1"}\n' * 1_001),

@@ -6,9 +6,9 @@ All offsets are in Unicode code points (Python string indices) and half open: `t
 import hashlib
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from typing import Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from deep_research.data.noun import Noun
 
@@ -56,13 +56,19 @@ class PartStart(Noun):
     authors: tuple[str, ...] = ()
 
 
+MOST_MARKS = 20_000
+"""Headings of a document that are told apart, and pages, links, parts and warnings: each costs more than its text."""
+_first = BeforeValidator(lambda marks: marks[:MOST_MARKS] if isinstance(marks, list | tuple) else marks)
+
+
 class Document(Noun):
     """A reader's output for a file or page: structured plain text, not yet stored.
 
     The text is light Markdown: headings as `## Title` lines, list items as `- item`, tables as
     `| a | b |` rows, code between lines of three backticks, blank lines between blocks;
     no emphasis; `links` says where the words of a PDF lead. `warnings` says what could not be read inside it. A file that
-    holds several documents has `parts`, the first of which begins it.
+    holds several documents has `parts`, the first of which begins it. Of each list the first `MOST_MARKS` are kept,
+    whoever hands it over.
     """
 
     text: str
@@ -70,11 +76,11 @@ class Document(Noun):
     media_type: str = "text/plain"
     published: str | None = None
     authors: tuple[str, ...] = ()
-    headings: tuple[Heading, ...] = ()
-    pages: tuple[PageStart, ...] = ()
-    links: tuple[Link, ...] = ()
-    warnings: tuple[str, ...] = ()
-    parts: tuple[PartStart, ...] = ()
+    headings: Annotated[tuple[Heading, ...], _first] = ()
+    pages: Annotated[tuple[PageStart, ...], _first] = ()
+    links: Annotated[tuple[Link, ...], _first] = ()
+    warnings: Annotated[tuple[str, ...], _first] = ()
+    parts: Annotated[tuple[PartStart, ...], _first] = ()
 
     def split(self) -> "tuple[Document, ...]":
         """Return the separate documents of a file that holds several, else this one."""
@@ -244,7 +250,7 @@ class Reference(Noun):
     `quote` is the sentence of the source that carries what cites it first.
     """
 
-    number: int
+    number: int = Field(ge=1, le=1_000_000)
     source: str
     title: str
     url: str = ""

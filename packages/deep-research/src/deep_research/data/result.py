@@ -1,10 +1,11 @@
 """Public results of a run and a follow-up, with fixed keys and published schema."""
 
+from datetime import datetime
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from deep_research.data.brief import Message, OutputFormat, Part, QueryType, SectionStatus, Workflow
 from deep_research.data.evidence import Claim, Gap, Reference
@@ -30,6 +31,12 @@ class ReportSection(Noun):
     tool_calls: tuple[str, ...] = ()
 
 
+def _moment(text: str) -> str:
+    """Return an ISO time as written, "" if unknown; raise ValueError otherwise."""
+    datetime.fromisoformat(text or "2000-01-01")
+    return text
+
+
 class ReportSource(Noun):
     """A cited or consulted source with the snapshot that was read."""
 
@@ -37,7 +44,7 @@ class ReportSource(Noun):
     url: str
     origin: str
     published: str | None
-    retrieved_at: str
+    retrieved_at: Annotated[str, AfterValidator(_moment)]
     sha256: str
     media_type: str
 

@@ -178,11 +178,7 @@ class _Page:
         facts = [] if web_address(reference.url) else [reference.location]
         facts += [phrase("published", self._language, date=reference.published)] if reference.published else []
         close = self._say("close")
-        shown = [key for key in keys if key in self._report.passages]
-        passages = "".join(
-            self._passage(key) if self._room > 0 else f'<p class="where">{escape(key)}</p>' for key in shown
-        )
-        self._room -= len(passages)
+        passages = "".join(self._passage(key) for key in keys if key in self._report.passages)
         snapshot = (
             self._say("snapshot_of", date=source.retrieved_at[:16].replace("T", " "), sha=source.sha256)
             if source
@@ -205,7 +201,9 @@ class _Page:
         )
 
     def _passage(self, key: str) -> str:
-        """Return a passage with its surroundings, and the statements that rest on it."""
+        """Return a passage in its context with what rests on it, or its id alone."""
+        if self._room <= 0:
+            return f'<p class="where">{escape(key)}</p>'
         passage = self._report.passages[key]
         context = self._given.contexts.get(key, PassageContext())
         page = phrase("page", self._language, page=passage.page) if passage.page else ""
@@ -216,10 +214,12 @@ class _Page:
             for badge, why in [self._verdict(claim)]
         )
         rests = f'<p class="where">{self._say("rests_on_it")}</p><ul class="said">{said}</ul>' if said else ""
-        return (
+        made = (
             f'<p class="where">{escape(where)}</p><blockquote class="context" dir="auto">{escape(context.before)}'
             f"<mark>{escape(passage.text)}</mark>{escape(context.after)}</blockquote>{rests}"
         )
+        self._room -= len(made)
+        return made
 
     def _verdict(self, claim: Claim) -> tuple[str, str]:
         """Return a verdict, and its reason unless it is supported or the author's own."""

@@ -197,7 +197,7 @@ def _ris_record(entry: Entry) -> list[str]:
         ("DO", entry.doi),
         ("AN", f"arXiv:{entry.arxiv}" if entry.arxiv else ""),
         ("UR", entry.url),
-        ("Y2", _ris_date(retrieved) if entry.url else ""),
+        ("Y2", _ris_date(retrieved) if entry.url and retrieved else ""),
         ("N1", f"{entry.location} (reference {entry.number})" if entry.location else f"reference {entry.number}"),
         ("ID", entry.key),
     ]

@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from string import Formatter
 from typing import Final
 
 from claimcheck.language import detect
@@ -117,6 +118,18 @@ def explain(said: Verdict | Gap, language: str) -> str:
         return _said(said.codes, language, said.values)
     own = isinstance(said, Verdict) or detect(text) == language
     return text if own else _unread(text, language) or phrase("error", language, error=text)
+
+
+def unsayable(said: Verdict | Gap) -> str:
+    """Return the first code without a phrase or with values missing, else ""."""
+    return next((code for code in said.codes if not _placeholders().get(code, {""}) <= said.values.keys()), "")
+
+
+@cache
+def _placeholders() -> Mapping[str, frozenset[str]]:
+    """Return by code which values a phrase wants; they are the same in all languages."""
+    told = messages("en").items()
+    return {name: frozenset(field for _, field, _, _ in Formatter().parse(text) if field) for name, text in told}
 
 
 def name_subject(gap: Gap, language: str) -> str:

@@ -1,4 +1,4 @@
-"""An MCP server that is a program: started, heard and ended, with all that it has started itself.
+"""Start, hear and end an MCP server that is a program, and what it has started.
 
 The SDK's own transport leaves the children of a program that ends by itself, and bounds nothing that it hears.
 """
@@ -66,7 +66,7 @@ class StandardError:
 async def open_program(
     server: McpServer, bounds: MessageBounds, most_bytes: int, error_output: StandardError
 ) -> AsyncIterator[Any]:
-    """Give the streams of messages from and to a program; none longer than `most_bytes` is heard.
+    """Give the message streams of a program; none longer than `most_bytes` is heard.
 
     At the end of the block, or of its output, the program and its process group are ended.
     """
@@ -132,7 +132,7 @@ class _Program:
                 await incoming.aclose()  # whoever waits for an answer is told that none will come
 
     async def end(self) -> None:
-        """End the program and what has stayed in its process group, politely first; nothing interrupts it."""
+        """End the program and its process group, politely first, uninterrupted."""
         if self._is_ending:
             return
         self._is_ending = True

@@ -63,6 +63,9 @@ _FEWEST_ENTRIES, _MOSTLY, _LABEL, _NUMBER = 3, 0.8, 30, 8
 label above them and the number before one may have."""
 _FEW_PARTS, _BESIDE = 50, 2_000
 """Elements beside an image, and characters of them, among which its words are looked for."""
+_DIGITS = 9
+_UNSETTABLE = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What the parser of HTML leaves in a text, and no text of XML may have."""
 _ROOTS = ("main", "article")
 _ROOT_NAMES = frozenset(
     (
@@ -165,6 +168,11 @@ def names_of(element: Element) -> list[str]:
     return f"{element.get('class') or ''} {element.get('id') or ''}".lower().split()
 
 
+def number_in(text: str) -> int:
+    """Return the whole number in an attribute, or 1 if it is none of use."""
+    return int(text) if text.isdecimal() and len(text) < _DIGITS else 1
+
+
 def drop(element: Element) -> None:
     """Take an element out of its tree; the text after it stays."""
     parent = element.getparent()
@@ -173,9 +181,9 @@ def drop(element: Element) -> None:
     if element.tail:
         before = element.getprevious()
         if before is not None:
-            before.tail = (before.tail or "") + element.tail
+            before.tail = _UNSETTABLE.sub("", (before.tail or "") + element.tail)
         else:
-            parent.text = (parent.text or "") + element.tail
+            parent.text = _UNSETTABLE.sub("", (parent.text or "") + element.tail)
         element.tail = None
     parent.remove(element)
 
@@ -192,7 +200,7 @@ def prune(root: Element, *, furniture: bool = True) -> None:
         around = next(image.iterancestors("a", "figure"), None)
         beside = text_of(around)[:_BESIDE] if around is not None and len(around) <= _FEW_PARTS else ""
         if shown := image_words(image.attrib, fold(beside)):
-            image.tag, image.text = "span", f" {shown} "
+            image.tag, image.text = "span", f" {_UNSETTABLE.sub('', shown)} "
     if not furniture:
         return
     contents = _lists_of_headings(root)

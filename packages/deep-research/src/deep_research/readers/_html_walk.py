@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from claimcheck.text.cleaning import fold
-from deep_research.readers._html_tree import Element, lxml_etree, names_of, text_of
+from deep_research.readers._html_tree import Element, lxml_etree, names_of, number_in, text_of
 from deep_research.text.document_builder import DocumentBuilder
 
 _BLOCKS_IN_CELL = ("table", "pre", "h1", "h2", "h3", "h4", "ul", "ol", "dl")
@@ -91,8 +91,7 @@ def _fill(cells: list[Element], hanging: dict[int, tuple[int, str]]) -> list[str
 
 
 def _span(cell: Element, name: str) -> int:
-    value = (cell.get(name) or "1").strip()
-    return min(_MAX_SPAN, max(1, int(value))) if value.isdecimal() else 1
+    return min(_MAX_SPAN, max(1, number_in((cell.get(name) or "").strip())))
 
 
 def _rows(table: Element) -> Iterator[Element]:
@@ -181,8 +180,7 @@ class _Walker:
     def _open(self, element: Element) -> None:
         tag = element.tag
         if tag in ("ul", "ol"):
-            start = element.get("start") or "1"
-            self._lists.append((int(start) if start.isdecimal() else 1) if tag == "ol" else None)
+            self._lists.append(number_in(element.get("start") or "") if tag == "ol" else None)
         elif tag == "li":
             self._items.append((self._marker(), max(0, len(self._lists) - 1)))
         elif tag == "tr":  # of a table that is layout, or a list of blocks

@@ -72,17 +72,28 @@ class NotebookReader:
             source = _text(cell.get("source", cell.get("input")))
             if cell.get("cell_type") == "code":
                 builder.code(source)
-                for output in cell.get("outputs") or ():
-                    said = output.get("data") or output
+                for said in _outputs(cell, builder):
                     pictures += any(kind.startswith(("image/", "png", "jpeg")) for kind in said)
                     builder.code(clean(_text(said.get("text/plain", said.get("text")))))
             elif cell.get("cell_type") == "heading":
-                builder.heading(int(cell.get("level") or 1), source)
+                level = str(cell.get("level"))[:1]
+                builder.heading(int(level) if level.isdecimal() else 1, source)
             else:
                 write_markdown(clean(source), builder)
         if pictures:
             builder.warn(f"{pictures} of its outputs are pictures, which are not read")
         return builder.document(name=name, media_type=self.media_types[0])
+
+
+def _outputs(cell: dict[str, Any], builder: DocumentBuilder) -> Iterator[dict[str, Any]]:
+    """Yield what a cell has put out, by kind; warn of what has another form."""
+    outputs = cell.get("outputs") or []
+    for output in outputs if isinstance(outputs, list) else [outputs]:
+        said = (output.get("data") or output) if isinstance(output, dict) else output
+        if isinstance(said, dict):
+            yield said
+        else:
+            builder.warn("an output of a form that no notebook has was not read")
 
 
 def _text(value: Any) -> str:

@@ -24,7 +24,7 @@ from deep_research.errors import Unreadable
 from deep_research.readers._html_tree import parse_xml, text_of
 from deep_research.readers.compressed import open_zip
 from deep_research.readers.data_files import write_sheet
-from deep_research.text.document_builder import MAX_COLUMNS, DocumentBuilder
+from deep_research.text.document_builder import MAX_COLUMNS, TOO_WIDE, DocumentBuilder
 
 _DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -58,8 +58,8 @@ _MAX_COLUMNS = 200
 _MAX_SHEETS = 300
 _MAX_EMPTY_ROWS = 20_000
 """Rows without a value, one after another, after which a sheet is taken to be at its end."""
-_MOST_FORMATTED = 1e15
-"""Numbers from here on have more digits than are stored."""
+_MOST_FORMATTED, _MOST_SHOWN, _LONGEST_FORMAT = 1e15, 10**18, 255
+"""Numbers from here on have more digits than are stored, and than can be rounded; characters that a format may have."""
 _MAX_EMPTY_CELLS = 100_000
 """Cells without a value, of which it is looked up whether they are formulas."""
 _MAX_MERGED = 20_000
@@ -224,7 +224,7 @@ def _write_blocks(
         if _name(block) == "tbl":
             rows: list[list[str]] = []
             for row in _children(block):
-                rows.append(_row_cells(row, rows[-1] if rows else [], beside))
+                rows.append(_row_cells(row, rows[-1] if rows else [], beside, builder))
             builder.table(rows)
         else:
             _write_paragraph(block, style_named(block.style), _words(block, beside), builder)
@@ -247,19 +247,22 @@ def _write_paragraph(paragraph: Any, style: str, text: str, builder: DocumentBui
             builder.paragraph(line)
 
 
-def _row_cells(row: Any, above: list[str], beside: list[Any]) -> list[str]:
+def _row_cells(row: Any, above: list[str], beside: list[Any], builder: DocumentBuilder) -> list[str]:
     """Return the texts of a row by column; repeat a cell that spans rows in each.
 
     The file may name any number of columns, so that a row is cut at the width that a table may have.
     """
     cells = [""] * (row.grid_before if row.grid_before < MAX_COLUMNS else 0)
-    for element in _children(row):
+    elements = _children(row)
+    for element in elements:
         column = len(cells)
         goes_on = element.vMerge == "continue" and column < len(above)
         cells.append(above[column] if goes_on else _words(element, beside))
         cells += [""] * (min(element.grid_span, MAX_COLUMNS) - 1)
         if len(cells) >= MAX_COLUMNS:
             break
+    if any(_words(element, []).strip() for element in elements):
+        builder.warn(TOO_WIDE)
     return cells[:MAX_COLUMNS]
 
 
@@ -427,7 +430,10 @@ def _rows(sheet: Any, builder: DocumentBuilder, without: set[tuple[int, int]]) -
     """Yield the rows of a sheet; add stored cells without a value to `without`."""
     empty = 0
     merged, held = _merged(sheet), {}
-    for number, row in enumerate(sheet.iter_rows(max_col=_MAX_COLUMNS), start=1):
+    for number, wide in enumerate(sheet.iter_rows(max_col=_MAX_COLUMNS + 1), start=1):
+        row = wide[:_MAX_COLUMNS]
+        if any(cell.value is not None for cell in wide[_MAX_COLUMNS:]):
+            builder.warn(f"only the first {_MAX_COLUMNS} columns of sheet {sheet.title!r} were read")
         if len(without) < _MAX_EMPTY_CELLS:  # a stored text without a letter is of the type "str"
             there = (cell for cell in row if cell.value is None and cell.data_type == "n" and hasattr(cell, "row"))
             without.update((cell.row, cell.column) for cell in there)
@@ -466,7 +472,7 @@ def _formatted(value: float, number_format: str) -> str:
     """Return a number as its format shows it; "" for a format without words or signs."""
     before = after = digits = ""
     percents = 0
-    for found in _FORMAT.finditer(number_format.partition(";")[0]):
+    for found in _FORMAT.finditer(number_format.partition(";")[0][:_LONGEST_FORMAT]):
         digits = digits or found[1] or ""
         percents += found[5] == "%"
         word = found[2] or found[3] or found[4] or found[5] or ""
@@ -476,6 +482,8 @@ def _formatted(value: float, number_format: str) -> str:
     whole, _, places = digits.partition(".")
     thousands = len(digits) - len(digits.rstrip(","))
     number = Decimal(repr(value)).scaleb(2 * percents - 3 * thousands)
+    if not abs(number) < _MOST_SHOWN:
+        return ""
     number = number.quantize(Decimal(1).scaleb(-min(len(places.rstrip(",")), 9)), ROUND_HALF_UP)
     group = "," if "," in whole.rstrip(",") else ""
     units, point, rest = f"{abs(number):{group}f}".partition(".")

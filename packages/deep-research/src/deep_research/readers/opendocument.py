@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from claimcheck.text.cleaning import fold
 from deep_research.data import Document
 from deep_research.errors import Unreadable
-from deep_research.readers._html_tree import Element, parse_xml, text_of
+from deep_research.readers._html_tree import Element, number_in, parse_xml, text_of
 from deep_research.readers.compressed import open_zip
 from deep_research.readers.data_files import write_sheet
-from deep_research.text.document_builder import MAX_COLUMNS, DocumentBuilder
+from deep_research.text.document_builder import MAX_COLUMNS, TOO_WIDE, DocumentBuilder
 
 _KINDS = {"text": "odt", "spreadsheet": "ods", "presentation": "odp"}
 _MEDIA = "application/vnd.oasis.opendocument."
@@ -73,15 +73,14 @@ def _write(element: Element, builder: DocumentBuilder, depth: int = -1) -> None:
         if tag in _UNSEEN or not isinstance(tag, str):
             continue
         if tag == "h":
-            level = child.get(next((name for name in child.attrib if name.endswith("}outline-level")), ""), "1")
-            builder.heading(int(level) if level.isdecimal() else 1, _line(child))
+            builder.heading(number_in(_attribute(child, "outline-level")), _line(child))
         elif tag == "p":
             builder.item(_line(child), depth=depth) if depth >= 0 else builder.paragraph(_line(child))
-            for inside in child.iter("note-body", "text-box"):
+            for inside in _beside(child):
                 _write(inside, builder)
         elif tag == "table":
             name, is_sheet = _attribute(child, "name"), element.tag == "spreadsheet"
-            write_sheet(name, _rows(child), builder) if is_sheet else builder.table(_rows(child))
+            write_sheet(name, _rows(child, builder), builder) if is_sheet else builder.table(_rows(child, builder))
         elif tag == "page":
             pages += 1
             builder.page(pages)
@@ -99,27 +98,37 @@ def _write_slide(page: Element, number: int, builder: DocumentBuilder) -> None:
     _write(page, builder)
 
 
-def _rows(table: Element) -> Iterator[list[str]]:
+def _beside(element: Element) -> Iterator[Element]:
+    """Yield the notes and text boxes of a paragraph, none that stands inside another."""
+    for child in element:
+        if child.tag in ("note-body", "text-box"):
+            yield child
+        else:
+            yield from _beside(child)
+
+
+def _rows(table: Element, builder: DocumentBuilder) -> Iterator[list[str]]:
+    """Yield the rows of a table; one within a cell is part of the cell's text."""
     for row in table.iter("table-row"):
+        if next(row.iterancestors("table")) is not table:
+            continue
         cells: list[str] = []
         for cell in row.iterchildren("table-cell", "covered-table-cell"):
             text = "\n".join(map(_line, cell.iter("p", "h"))) or _attribute(cell, "value")
-            cells += [text] * min(_count(cell, "number-columns-repeated"), MAX_COLUMNS - len(cells))
+            count, room = number_in(_attribute(cell, "number-columns-repeated")), MAX_COLUMNS - len(cells)
+            cells += [text] * min(count, room)
+            if text and count > room:
+                builder.warn(TOO_WIDE)
         while cells and not cells[-1]:
             cells.pop()
         if cells:
-            for _ in range(min(_count(row, "number-rows-repeated"), _MOST_ROWS)):
+            for _ in range(min(number_in(_attribute(row, "number-rows-repeated")), _MOST_ROWS)):
                 yield cells
 
 
 def _attribute(element: Element, name: str) -> str:
     """Return an attribute by its local name."""
     return next((value for key, value in element.items() if key.rpartition("}")[2] == name), "")
-
-
-def _count(element: Element, name: str) -> int:
-    stated = _attribute(element, name)
-    return int(stated) if stated.isdecimal() and len(stated) < 9 else 1
 
 
 def _line(element: Element) -> str:

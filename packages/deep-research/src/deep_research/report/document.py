@@ -3,13 +3,14 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import get_args
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from deep_research.data import Claim, ExportInput, Figure, Report, VerdictKind
+from deep_research.data import Claim, ExportInput, Figure, Reference, Report, VerdictKind
 from deep_research.i18n.catalog import explain, phrase
 from deep_research.report.blocks import (
     DOUBT_SIGN,
@@ -124,12 +125,13 @@ def _mark_claims(markdown: str, claims: Sequence[Claim]) -> tuple[str, list[Clai
     return "".join([*parts, text[at:]]), marked
 
 
-def _passages_of(report: Report, number: int, claim: Claim | None) -> tuple[str, ...]:
-    """Return the passages a statement cites by `number`, else the reference's first."""
-    reference = next(reference for reference in report.references if reference.number == number)
-    cited = claim.passages if claim is not None else ()
-    own = tuple(key for key in cited if key in report.passages and report.passages[key].source == reference.source)
-    return own or tuple(key for key in reference.passages if key in report.passages)[:_MOST_GUESSED]
+def _by_source(keys: Sequence[str], report: Report) -> dict[str, tuple[str, ...]]:
+    """Return the passages among `keys` by their sources, in order."""
+    found: dict[str, list[str]] = {}
+    for key in keys:
+        if key in report.passages:
+            found.setdefault(report.passages[key].source, []).append(key)
+    return {source: tuple(own) for source, own in found.items()}
 
 
 def doubt_of(claim: Claim | None, language: str) -> Doubt:
@@ -150,15 +152,10 @@ def _is_reference_list(blocks: Sequence[Block], report: Report) -> bool:
 
 def cites_of(keys: Sequence[str], report: Report, numbers: Mapping[str, int]) -> list[Cite]:
     """Return a citation for each source of `keys`, in order; `numbers` are by source."""
-    found: dict[int, tuple[str, ...]] = {}
-    for key in keys:
-        if key in report.passages and (number := numbers.get(report.passages[key].source)) is not None:
-            found[number] = (*found.get(number, ()), key)
-    return [Cite(number, passages) for number, passages in found.items()]
+    return [Cite(numbers[source], own) for source, own in _by_source(keys, report).items() if source in numbers]
 
 
-def _chart(figure: Figure, report: Report) -> Chart:
-    numbers = {reference.source: reference.number for reference in report.references}
+def _chart(figure: Figure, report: Report, numbers: Mapping[str, int]) -> Chart:
     largest = max((abs(point.value) for point in figure.points), default=0) or 1
     bars: list[Bar] = []
     for point in figure.points:
@@ -178,7 +175,9 @@ class _Parser:
         self._claims = iter(claims)
         self._claim: Claim | None = None
         self._is_inside = False
-        self._numbers = {reference.number for reference in report.references}
+        self._cited: dict[str, tuple[str, ...]] = {}
+        self._references = {reference.number: reference for reference in reversed(report.references)}
+        self._numbers = {reference.source: reference.number for reference in report.references}
 
     def blocks(self, end: str = "") -> list[Block]:
         """Return the blocks up to a token of the type `end`, which is passed."""
@@ -211,7 +210,7 @@ class _Parser:
         self._follow_marks(token.content)
         text = token.content.translate(_NONE).rstrip("\n")
         figure = read_chart(text) if token.info.split()[:1] == [INFO] else None
-        return _chart(figure, self._report) if figure is not None else Code(text)
+        return _chart(figure, self._report, self._numbers) if figure is not None else Code(text)
 
     def _paragraph(self, content: tuple[Inline, ...]) -> Block:
         """Return a paragraph; one of a few bold words is a heading of what follows it."""
@@ -249,7 +248,7 @@ class _Parser:
         """Return the content up to a token of the type `end`, which is passed."""
         content: list[Inline] = []
         if not self._is_inside:
-            self._claim = None
+            self._claim, self._cited = None, {}
         while (token := self._tokens[self._at]).type != end:
             self._at += 1
             self._add_inlines(content, token.children or ())
@@ -276,7 +275,7 @@ class _Parser:
         """Add a text to the inlines, split at citations and marks of doubt."""
         at = 0
         for found in _PIECE.finditer(given.text):
-            is_cite = found["number"] is not None and int(found["number"]) in self._numbers
+            is_cite = found["number"] is not None and int(found["number"]) in self._references
             is_doubt = found["mark"] == DOUBT_SIGN and found.start() == at and content and isinstance(content[-1], Cite)
             if not (is_cite or is_doubt or found["mark"] in (_OPEN, _CLOSE)):
                 continue
@@ -286,12 +285,17 @@ class _Parser:
                 if content and isinstance(last := content[-1], Text):  # no blank stands before a citation
                     content[-1:] = [replace(last, text=text)] if (text := last.text.rstrip(" ")) else []
                 number = int(found["number"])
-                content.append(Cite(number, _passages_of(self._report, number, self._claim)))
+                content.append(Cite(number, self._passages_of(self._references[number])))
             elif is_doubt:
                 content.append(doubt_of(self._claim, self._report.language))
             else:
                 self._follow_marks(found[0])
         self._add_piece(content, given, given.text[at:])
+
+    def _passages_of(self, reference: Reference) -> tuple[str, ...]:
+        """Return the cited passages of a reference, else its first ones."""
+        first = (key for key in reference.passages if key in self._report.passages)
+        return self._cited.get(reference.source) or tuple(islice(first, _MOST_GUESSED))
 
     def _add_piece(self, content: list[Inline], given: Text, text: str) -> None:
         piece = replace(given, text=text, is_own=self._is_own)
@@ -305,6 +309,7 @@ class _Parser:
         for sign in text:
             if sign == _OPEN:
                 self._claim, self._is_inside = next(self._claims, None), True
+                self._cited = _by_source(self._claim.passages, self._report) if self._claim is not None else {}
             elif sign == _CLOSE:
                 self._is_inside = False
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -23,6 +24,7 @@ from deep_research.data.result import FollowUp, Report
 from deep_research.errors import ConfigError, StoreError
 from deep_research.events import event_adapter
 from deep_research.foreign_settings import name_all, take_over
+from deep_research.i18n.catalog import unsayable
 from deep_research.safe_text import safe_noun, safe_text
 from deep_research.settings import Settings
 from deep_research.stores.bundle_file import DAMAGE, FORMAT, MANIFEST, TEXTS, BundleFile, reason_of
@@ -48,6 +50,9 @@ _OUTSIDE = {
 _REPLAYED = Settings.model_fields.keys() - _OUTSIDE
 """Settings of a stranger that a replay needs, which asks its journal alone; addresses and programs are none of them."""
 _MOST_PASSAGES, _MOST_OVERLAP = 1_000_000, 2
+_MOST_CITED, _MOST_CITED_IN_ALL = 1_000, 100_000
+"""Passages that one statement of a report cites, and all: each is a row of a workbook."""
+_MOST_CODES = 20
 _FIRST_YEAR = 2000
 _calls, _notes, _passages = TypeAdapter(StoredCall), TypeAdapter(StoredNote), TypeAdapter(tuple[StoredPassage, ...])
 
@@ -163,12 +168,29 @@ def _fill(store: RunStore, bundle: BundleFile) -> list[str]:
     for number, row in enumerate(bundle.rows("follow_ups.jsonl"), 1):
         made = FollowUp.model_validate({**row, "run_id": store.run_id, "number": number, "settings": {}})
         if made.status == "finished":
+            made = made.model_copy(update={"report": made.report and _sound(made.report)})
             store.save_follow_up(safe_noun(made))
         else:
             left_out.append(f"follow-up {number} ({made.status})")
-    report = Report.model_validate_json(bundle.read("result.json"))
-    store.save_result(report.model_copy(update={"run_id": store.run_id, "report": make_inert(report.report)}))
+    report = _sound(Report.model_validate_json(bundle.read("result.json")))
+    store.save_result(report.model_copy(update={"run_id": store.run_id}))
     return left_out
+
+
+def _sound(report: Report) -> Report:
+    """Return a report with inert Markdown; raise ValueError if it cannot be shown."""
+    cited = [len(claim.passages) for claim in report.claims]
+    if max(cited, default=0) > _MOST_CITED or sum(cited) > _MOST_CITED_IN_ALL:
+        raise ValueError(
+            f"a statement cites more than {_MOST_CITED:,} passages, or all more than {_MOST_CITED_IN_ALL:,}"
+        )
+    said = ((f"statement {claim.id}", claim.verdict) for claim in report.claims)
+    for what, told in chain(said, (("a gap", gap) for gap in report.gaps)):
+        if len(told.codes) > _MOST_CODES:
+            raise ValueError(f"the reason of {what} has more than {_MOST_CODES} codes")
+        if code := unsayable(told):
+            raise ValueError(f"the reason of {what} has a code that is unknown or lacks a value: {code[:40]!r}")
+    return report.model_copy(update={"report": make_inert(report.report)})
 
 
 def _snapshot(row: dict[str, Any], bundle: BundleFile) -> StoredSnapshot:

@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from deep_research.errors import StoreError
 from deep_research.state_files import make_private_file
 
+DAMAGED = "It is damaged: move it away and start again"
 _ADVICE = {
     "SQLITE_FULL": "The disk is full: free some space and start again; what was stored before is kept",
     "SQLITE_IOERR": "The disk did not take it, as when it is full: free some space, check it, and start again",
     "SQLITE_NOTADB": "It is not one of our files: name another file, or move this one away",
-    "SQLITE_CORRUPT": "It is damaged: move it away and start again",
+    "SQLITE_CORRUPT": DAMAGED,
     "SQLITE_CANTOPEN": "It cannot be opened: check that the folder exists and may be written to",
     "SQLITE_READONLY": "It may not be written to: check its permissions",
     "SQLITE_BUSY": "Another process is writing to it: wait for it, or stop it",

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from claimcheck.text.cleaning import clean, fold
 from claimcheck.text.sentences import FRONT_MATTER
-from deep_research.data import Document, Heading, Link, PageStart, PartStart
+from deep_research.data import MOST_MARKS, Document, Heading, Link, PageStart, PartStart
 
 _FENCE = re.compile(r"\s{0,3}(?:```+|~~~+)\s*")
 _LOOKS_LIKE_HEADING = re.compile(r"#{1,6} +")
@@ -13,14 +13,13 @@ _ATTRIBUTES = re.compile(r"[ \t]{0,9}\{[#.:][^{}\n]{0,80}\}$")
 """An anchor or class behind a heading in extended Markdown (Pandoc, kramdown, VitePress)."""
 _MAX_INDENT = 10  # more would no longer read as a list item
 _MAX_HEADING_CHARS, LONGEST_TITLE = 300, 1_000
-_MOST_HEADINGS = _MOST_PAGES = 20_000
-"""Of a document, that are told apart."""
-MOST_PARTS = 20_000
+MOST_PARTS = MOST_MARKS
 """Documents that are told apart in one file."""
 _MOST_WARNINGS = 200
 """That are told one by one of a document; more are counted."""
 MAX_COLUMNS = 60
 """Columns of a table that are kept."""
+TOO_WIDE = f"only the first {MAX_COLUMNS} columns of a table were read"
 LINK_END = "\U0010fffd"
 """The sign behind the words of a link; before them stands that of its address, from `FIRST_SIGN` on (`link_start`)."""
 FIRST_SIGN, _MOST_ADDRESSES, _MOST_LINKED = "\U000f0000", 5_000, 2_000_000
@@ -66,7 +65,7 @@ class DocumentBuilder:
     def heading(self, level: int, title: str) -> None:
         """Add a heading; one too long to be a title becomes a paragraph."""
         title = _ATTRIBUTES.sub("", fold(title).strip("# "))
-        if len(title) > _MAX_HEADING_CHARS or len(self._headings) >= _MOST_HEADINGS:
+        if len(title) > _MAX_HEADING_CHARS or len(self._headings) >= MOST_MARKS:
             self.paragraph(title)
         elif title:
             level = min(6, max(1, level))
@@ -94,7 +93,11 @@ class DocumentBuilder:
 
         With `goes_on` a table as wide as the one right before it has the header of that one.
         """
-        cells = [[fold(cell).replace("|", "\\|") for cell in row[:MAX_COLUMNS]] for row in rows]
+        cells: list[list[str]] = []
+        for row in rows:
+            cells.append([fold(cell).replace("|", "\\|") for cell in row[:MAX_COLUMNS]])
+            if any(map(str.strip, row[MAX_COLUMNS:])):
+                self.warn(TOO_WIDE)
         cells = [row for row in cells if any(row)]
         if not cells:
             return
@@ -132,18 +135,17 @@ class DocumentBuilder:
         return len(self._documents) >= MOST_PARTS
 
     def append(self, document: Document) -> None:
-        """Add a document's text with headings, pages, parts and warnings.
+        """Add a document that was read, without its front matter.
 
-        Its front matter is left out.
-
-        Parts beyond the most that a file may have stay within the last one.
+        Of its headings, pages and parts those beyond the most that a file may have are text alone.
         """
         if not document.text.strip():
             return
         begun = front.end() if (front := FRONT_MATTER.match(document.text)) else 0
         start = self._add("document", document.text[begun:]) - begun
         for found, own in ((self._headings, document.headings), (self._pages, document.pages)):
-            found += [each.model_copy(update={"start": start + each.start}) for each in own]
+            left = MOST_MARKS - len(found)
+            found += [each.model_copy(update={"start": start + each.start}) for each in own[:left]]
         if document.parts and self._documents and self._documents[-1].start == start:
             self._documents.pop()  # the first of its parts begins there
         room = MOST_PARTS - len(self._documents)
@@ -158,7 +160,7 @@ class DocumentBuilder:
 
     def warn(self, warning: str) -> None:
         """Record something inside the document that could not be read, once."""
-        self._warnings.setdefault(warning)
+        self._warnings.setdefault(warning[:LONGEST_TITLE])
 
     def document(
         self,
@@ -198,7 +200,7 @@ class DocumentBuilder:
             self._length += len(separator)
         start = self._length
         if self._page is not None:
-            if len(self._pages) < _MOST_PAGES:
+            if len(self._pages) < MOST_MARKS:
                 self._pages.append(PageStart(start=start, number=self._page))
             self._page = None
         if self._part is not None:
