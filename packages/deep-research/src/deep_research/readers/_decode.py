@@ -13,6 +13,11 @@ _WESTERN = frozenset("àâäáãåæçèéêëíîïñóôöõøœùúûüÿßÀ
 # The commonest characters of each language; a wrong decoding of its bytes yields rare ones instead.
 _COMMON_HAN = frozenset("".join(words("script.common_signs")))
 _CANDIDATES = ("gb18030", "cp932", "euc_jp", "cp949", "big5hkscs")
+_PAGES = (
+    *(f"cp{number}" for number in range(1250, 1259)),
+    *("koi8_r", "koi8_u", "iso8859_2", "iso8859_5", "iso8859_7", "iso8859_9", "cp866", "cp852", "cp850", "tis_620"),
+)
+"""What files on people's disks are written in; of others (Macintosh, EBCDIC) a few bytes look like any text."""
 _KANA_RE = re.compile(f"[{KANA}]")
 _HALF_KANA = re.compile("[\uff66-\uff9f]")
 
@@ -61,7 +66,7 @@ def _guess(sample: bytes) -> str:
         return "cp1252"
     from charset_normalizer import from_bytes  # noqa: PLC0415 - heavy
 
-    match = from_bytes(sample).best()
+    match = from_bytes(sample, cp_isolation=[*_PAGES]).best()
     return match.encoding if match else "cp1252"
 
 
