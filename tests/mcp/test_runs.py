@@ -143,7 +143,7 @@ def test_d7_broken_servers_cost_only_themselves_and_are_named(own_state: Path) -
         "'refusing' answered HTTP 401",
         "'keyless': it is not ready: set NO_SUCH_VARIABLE",
         "'choosy': it has no tool named fly",
-        "'odd': left out, because their schemas are not those of objects: words, nothing, None, ?",
+        "'odd': left out, because their schemas are not those of objects: words, nothing, None, ?, coins",
     ):
         assert why in told, told
     assert "no module named engines" not in "".join(section.notes for section in ran.report.sections)
@@ -154,7 +154,8 @@ UNFIT = """
 import json, sys
 OBJECT = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
 TOOLS = [{"name": "search", "inputSchema": OBJECT, "outputSchema": {"type": "array"}}, {"name": "words", "inputSchema": {"type": "string"}},
-         {"name": "nothing"}, {"inputSchema": OBJECT}, 7, {"name": "untyped", "inputSchema": {"properties": {}}}]
+         {"name": "nothing"}, {"inputSchema": OBJECT}, 7, {"name": "untyped", "inputSchema": {"properties": {}}},
+         {"name": "coins", "inputSchema": {"type": "object", "properties": {"coin": {"type": "string"}, "required": ["coin"]}}}]
 for line in sys.stdin:
     asked = json.loads(line)
     about = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from deep_research.api import open_run, research
-from deep_research.data import Report
+from deep_research.data import Ranking, Report
 from deep_research.errors import ConfigError
+from deep_research.providers.rankers import open_ranker
 from tests.support.scripted_http import HttpRequest, HttpResponse, LoopbackServer, json_response
 
 DOCS = {
@@ -31,7 +32,7 @@ def worth(text: str) -> float:
 class Server:
     """Answers as Jina, Cohere, OpenAI and Ollama do, or as `fault` says, and keeps the requests."""
 
-    def __init__(self, fault: Callable[[HttpRequest], HttpResponse] | None = None) -> None:
+    def __init__(self, fault: Callable[[HttpRequest], HttpResponse | None] | None = None) -> None:
         self.requests: list[tuple[HttpRequest, dict[str, Any]]] = []
         self.fault = fault
         self.loopback = LoopbackServer(self.handle)
@@ -44,8 +45,8 @@ class Server:
     async def handle(self, request: HttpRequest) -> HttpResponse:
         body = json.loads(request.body)
         self.requests.append((request, body))
-        if self.fault is not None:
-            return self.fault(request)
+        if self.fault is not None and (answer := self.fault(request)) is not None:
+            return answer
         if request.path == "/rerank":
             texts = body["documents"]
             order = sorted(range(len(texts)), key=lambda number: -worth(texts[number]))
@@ -84,7 +85,7 @@ def plain(docs: Path, tmp_path_factory: pytest.TempPathFactory) -> Report:
     return research(QUESTION, docs=[docs], workflow="quick", home=tmp_path_factory.mktemp("home"))
 
 
-FAULTS: dict[str, Callable[[HttpRequest], HttpResponse]] = {
+FAULTS: dict[str, Callable[[HttpRequest], HttpResponse | None]] = {
     "bad key": lambda _: json_response(401, {"error": {"message": "no such key"}}),
     "asks to wait for an hour": lambda _: json_response(429, {"detail": "slow down"}, {"retry-after": "3600"}),
     "no JSON": lambda _: HttpResponse(200, b"<html>gateway</html>"),
@@ -156,6 +157,27 @@ def test_a_ranker_that_fails_is_a_gap_and_the_own_order_stays(
     assert len(served.requests) <= 2
     assert report.reasoner.ranker == ""
     assert report.ledger.model_calls == 0
+
+
+def test_texts_of_which_a_server_takes_fewer_at_once_are_asked_for_by_halves(served: Server) -> None:
+    def refuses(request: HttpRequest) -> HttpResponse | None:
+        too_many = len(json.loads(request.body)["input"]) > 11
+        message = "batch size is invalid, it should not be larger than 10"
+        return json_response(400, {"error": {"message": message}}) if too_many else None
+
+    served.fault = refuses
+    texts = [f"text {number}" for number in range(24)] + [f"text {WANTED}"]
+
+    async def rank() -> Ranking:
+        ranker = open_ranker("compatible:own", {}, base_url=served.address)
+        try:
+            return await ranker.rank(QUESTION, texts)
+        finally:
+            await ranker.close()
+
+    scores = asyncio.run(rank()).scores
+    assert len(scores) == len(texts)
+    assert max(scores) == scores[-1]
 
 
 @pytest.mark.parametrize("ranker", ["jinn", "model", "compatible", "jina"])

@@ -285,7 +285,7 @@ async def _fit(transport: "Transport", *notes: Any) -> AsyncIterator[Any]:
 
 
 def _is_fit(tool: Any) -> bool:
-    from mcp.types import Tool  # noqa: PLC0415 - only with a server
+    from mcp_types.methods import validate_server_result  # noqa: PLC0415 - only with a server
 
     if not isinstance(tool, dict):
         return False
@@ -294,9 +294,14 @@ def _is_fit(tool: Any) -> bool:
     if not isinstance(schema, dict) or schema.setdefault("type", "object") != "object":
         return False
     try:
-        return Tool.model_validate(tool) is not None
+        validate_server_result("tools/list", _STRICT_VERSION, {"tools": [tool]})
     except ValueError:
         return False
+    return True
+
+
+_STRICT_VERSION = "2025-11-25"
+"""The version of the protocol by whose rules the SDK judges a list of tools, also for the versions before it."""
 
 
 async def _list(client: "Client") -> tuple[OfferedTool, ...]:

@@ -10,7 +10,7 @@ from math import isfinite, sqrt
 from typing import Any
 
 from deep_research.data import Ranking, Usage
-from deep_research.errors import ConfigError, ModelRateLimited, ProviderDown
+from deep_research.errors import ConfigError, ContextTooLong, ModelRateLimited, ModelSetupError, ProviderDown
 from deep_research.providers.http_wire import HttpWire, WireFailure, in_form
 from deep_research.providers.provider_catalog import RANKERS, RankerForm, address_of, open_wire
 from deep_research.providers.provider_failures import About, translate
@@ -20,6 +20,7 @@ _BYTES_OF_A_TEXT = 160_000
 """What a server may say of one text: a vector of 8,000 numbers, or its score with the text again."""
 _LONGEST_PAUSE = 10.0
 """A server that asks to wait longer is not waited for: an order of our own is there."""
+_LEAST_HALVED = 8
 _PATHS: dict[RankerForm, str] = {"embeddings": "/embeddings", "ollama": "/api/embed", "rerank": "/rerank"}
 
 
@@ -47,6 +48,21 @@ class WireRanker:
         await self._wire.close()
 
     async def _once(self, question: str, texts: Sequence[str]) -> Ranking:
+        """Return the scores of texts; what is too much at once is asked for by halves."""
+        try:
+            return await self._asked(question, texts)
+        except (ContextTooLong, ModelSetupError) as error:
+            is_too_much = isinstance(error, ContextTooLong) or error.reason == "bad_request"
+            if not is_too_much or len(texts) < _LEAST_HALVED:
+                raise
+        half = len(texts) // 2
+        one, other = [await self._once(question, part) for part in (texts[:half], texts[half:])]
+        return Ranking(
+            scores=(*one.scores, *other.scores),
+            usage=Usage(prompt_tokens=one.usage.prompt_tokens + other.usage.prompt_tokens),
+        )
+
+    async def _asked(self, question: str, texts: Sequence[str]) -> Ranking:
         path, body = _PATHS[self._form], {"model": self._about.model, "input": [question, *texts]}
         if self._form == "rerank":
             body = {"model": self._about.model, "query": question, "documents": list(texts), "top_n": len(texts)}

@@ -212,7 +212,9 @@ def _whole(turns: Sequence[Turn], first: int, library: Library, calls: int) -> l
         if calls and turn.actions:
             left = max(0, calls_left(turns[:number], calls).calls)
             group[-1] = group[-1].model_copy(
-                update={"text": f"{group[-1].text}\n(calls left: {left}; free: repeats, and opens that fail or show what was read)"}
+                update={
+                    "text": f"{group[-1].text}\n(calls left: {left}; free: repeats, and opens that fail or show what was read)"
+                }
             )
         groups.append(group)
     return groups
