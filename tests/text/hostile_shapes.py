@@ -38,7 +38,7 @@ from deep_research.text import page_noise, prompt_fencing
 from deep_research.text.contents_lists import is_contents_line, is_contents_list
 from deep_research.text.inert_markdown import literal_marks, make_inert
 from deep_research.text.listed_headings import with_marked_headings
-from deep_research.text.near_duplicates import are_near_duplicates
+from deep_research.text.near_duplicates import Distinct
 from deep_research.text.passages import cut_passages
 from deep_research.text.token_count import estimate_tokens
 from deep_research.verification.citations import normalize_citations
@@ -132,7 +132,7 @@ WORK: dict[str, Callable[[str], Any]] = {
     **{f"read {suffix}": partial(_read, suffix) for suffix in (".txt", ".md", ".rst", ".csv", ".jsonl", ".html")},
     "keep": _keep,
     "cut": _cut,
-    "copies": lambda text: are_near_duplicates(text, text[::-1]),
+    "copies": lambda text: (told := Distinct()).add(text) and told.has(text[::-1]),
     "addresses": lambda text: KnownAddresses(()).add_page_text(text),
     "plan": lambda text: read_plan_answer(text[:20_000], _PLAN),
     "question": lambda text: QuestionPages(("http://a.test/",)).told(f"What is said at http://a.test/{text}"),

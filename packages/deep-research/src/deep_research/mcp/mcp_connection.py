@@ -54,7 +54,7 @@ def open_http(server: McpServer, stack: AsyncExitStack, bounds: MessageBounds, *
 
 if TYPE_CHECKING:
     from mcp.client._transport import Transport
-    from mcp.types import CallToolResult, Tool
+    from mcp.types import CallToolResult
 
     from mcp import Client
 
@@ -317,7 +317,7 @@ async def _list(client: "Client") -> tuple[OfferedTool, ...]:
     raise Unreadable("the list of tools has no end")
 
 
-def _offered(tool: "Tool") -> OfferedTool:
+def _offered(tool: Any) -> OfferedTool:
     hints = tool.annotations
     only_reads, destroys = (hints.read_only_hint, hints.destructive_hint) if hints else (None, None)
     changes = only_reads is False or (only_reads is None and bool(destroys))

@@ -27,11 +27,6 @@ def shingles(text: str, length: int) -> frozenset[int]:
     return frozenset(map(hash, zip(*(terms[first:] for first in range(length)), strict=False)))
 
 
-def are_near_duplicates(one: str, two: str) -> bool:
-    """Return whether two texts say the same in (almost) the same words."""
-    return _resemble(shingles(one, _SHINGLE), shingles(two, _SHINGLE))
-
-
 def _resemble(a: frozenset[int], b: frozenset[int]) -> bool:
     # Texts of very different length cannot resemble: |A∩B| / |A∪B| ≤ the shorter over the longer.
     return min(len(a), len(b)) >= SAME * max(len(a), len(b)) and len(a & b) >= SAME * len(a | b)
