@@ -1,6 +1,7 @@
 """What may go out of a run that has read the user's documents: names and terms, but no stretches of them."""
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,7 @@ HELD = {
     "a key with more around it": ("xxsk4f9Qz81LmX02pVtR77yy", "value"),
     "an IBAN": ("DE89370400440532013000", "value"),
     "a key": ("sk4f9Qz81LmX02pVtR77 leaked", "value"),
+    "a key in full width": ("ｓｋ４ｆ９Ｑｚ８１ＬｍＸ０２ｐＶｔＲ７７", "value"),
     "a key in groups": ("licence 7KQ2-99XA-L0PD", "value"),
 }  # fmt: skip
 SENT = {
@@ -133,3 +135,10 @@ def test_a_long_document_leaves_other_threads_their_turn(tmp_path: Path) -> None
     with turns_of_others() as held_up:
         assert held(SENTENCE, tmp_path, private=private)[0] == "words"
     assert max(held_up) < TOO_LONG
+
+
+def test_what_would_take_too_long_to_compare_is_held_back(tmp_path: Path) -> None:
+    digits = "".join(str(number) for number in range(10_000, 10_700))
+    began = time.monotonic()
+    assert held(digits, tmp_path, private="a b c d e f " * 400_000)[0] == "words"
+    assert time.monotonic() - began < TOO_LONG

@@ -4,7 +4,13 @@ import time
 
 import pytest
 
-from deep_research.verification.citations import citations, cited_ids, normalize_citations, number_citations
+from deep_research.verification.citations import (
+    citations,
+    cited_ids,
+    normalize_citations,
+    number_citations,
+    without_ids,
+)
 
 FORMS = {
     "A [s1p2].": "A [s1p2].",
@@ -92,3 +98,17 @@ def test_a_whole_source_is_cited_also_before_words_in_parentheses(text: str, ids
 )  # fmt: skip
 def test_marks_of_type_and_pages_around_ids_go(written: str, read: str) -> None:
     assert normalize_citations(written) == read
+
+
+@pytest.mark.parametrize("text", ["The S1P1 receptor binds it.", "The receptor (S1P1) binds it.", "see S12P3, S4P5"])
+def test_a_name_in_capitals_is_no_citation(text: str) -> None:
+    assert citations(text) == []
+
+
+def test_capitals_in_square_brackets_are_a_citation() -> None:
+    assert citations("It binds [S1P2].")[0].ids == ("s1p2",)
+
+
+@pytest.mark.parametrize("text", ["see s1p2", "see [s2p1], p3", "【s2p1】", "[s7]", "(s1p2-p4)"])
+def test_quoted_ids_are_words(text: str) -> None:
+    assert citations(without_ids(text)) == []

@@ -8,6 +8,7 @@ from deep_research.finding.places import PartPlaces, Piece, Place, Stretch, show
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library
 from deep_research.text.inert_markdown import keep_literal
+from deep_research.verification.citations import without_ids
 
 _MOST_NAMED = 12
 """Words that are named where they do not stand together."""
@@ -97,7 +98,7 @@ def _named(place: Stretch | Place, language: str) -> str:
     title = place.title or place.location
     path = keep_literal(" › ".join([title, *(heading for heading in headings if heading != title)]))
     pages = ", ".join(map(str, place.pages))
-    return f"{path} ({phrase('page', language, page=pages)})" if pages else path
+    return without_ids(f"{path} ({phrase('page', language, page=pages)})" if pages else path)
 
 
 def _cited(piece: Piece, library: Library) -> Iterator[str]:
@@ -106,6 +107,7 @@ def _cited(piece: Piece, library: Library) -> Iterator[str]:
     items: list[str] = []
     for block in blocks(piece.text):
         text = piece.text[block.start : block.end]
+        text = text if block.kind == "code" else without_ids(text)
         ids = _ids(passages, piece.start + block.start, piece.start + block.end)
         if block.kind == "item":
             items.append(f"{text} {ids}")
@@ -124,7 +126,8 @@ def _ids(passages: Sequence[Passage], start: int, end: int) -> str:
 
 def _listed(places: Iterable[Place], language: str) -> str:
     return "\n".join(
-        f"{number}. {_named(place, language)}: {place.line} [{place.passage}]" for number, place in enumerate(places, 1)
+        f"{number}. {_named(place, language)}: {without_ids(place.line)} [{place.passage}]"
+        for number, place in enumerate(places, 1)
     )
 
 
@@ -138,4 +141,4 @@ def _by_document(parts: Sequence[PartPlaces], library: Library) -> Iterator[str]
         if source is not None:
             where = source.location or source.url
             name = f"{source.title} ({where})" if source.title and where else source.title or where
-            yield f"- {name}: {' '.join(f'[{passage}]' for passage in passages)}"
+            yield f"- {without_ids(name)}: {' '.join(f'[{passage}]' for passage in passages)}"

@@ -14,6 +14,7 @@ from urllib.parse import unquote_plus
 
 from claimcheck.language import HAN, KANA, columns
 from claimcheck.text.cleaning import shorten
+from claimcheck.text.normal_forms import normalized
 from claimcheck.text.tokens import normalise
 from deep_research.data import Gap, SentQuery
 from deep_research.i18n.catalog import gap_of
@@ -32,6 +33,8 @@ _BETWEEN = "\n"
 """Stands between what a document shows: no stretch goes over it."""
 _MOST_CHARS = 4_000
 """No query is longer; what is, is held back unseen."""
+_MOST_COMPARED = 3_000_000_000
+"""Signs of a document, times the pieces that it is searched for: what would take longer is held back unseen."""
 _TOLD_CHARS = 120
 _SYLLABLES = "\uac00", "\ud7af"
 """The first and the last of Korean."""
@@ -91,6 +94,7 @@ def _repeated(ctx: RunContext, said: str) -> _Why:
     if len(said) > _MOST_CHARS:
         return "words"
     spelled = {said, unquote_plus(said)}
+    spelled |= {normalized("NFKC", text) for text in spelled}
     spelled |= {_ESCAPED.sub(" ", text) for text in spelled}
     ids = {
         _joined(found[0]): set(_values(found[0].partition("/")[2])) for t in spelled for found in _PUBLIC_ID.finditer(t)
@@ -99,7 +103,10 @@ def _repeated(ctx: RunContext, said: str) -> _Why:
     stretches = {stretch for text in spelled for stretch in _stretches(text) if stretch not in asked}
     if not (values or stretches or any(ids.values())):
         return ""
+    compared = len(values) + len(stretches)
     for text in _documents(ctx):
+        if compared * len(text) > _MOST_COMPARED:
+            return "words" if stretches else "value"
         # What only looks like a public number, and is not written so in the document, may carry another.
         carried = {value for known, inside in ids.items() if known not in text for value in inside}
         if any(value in text for value in values | carried):

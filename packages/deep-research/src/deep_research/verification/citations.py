@@ -2,7 +2,8 @@
 
 The form that a writer is asked for is `[s1p2][s1p3]`. Models also write `[s1p2, s1p3]`, `[s1p2-p4]`, `(s1p2)`,
 `【s1p2】`, `[^s1p2]`, `[source: s1p2]`, `[s1p2](#s1p2)`, `<sup>s1p2</sup>`, `s1p2` without brackets, and full-width
-signs. Code is left as it stands, but for a code span that holds nothing but ids.
+signs. Code is left as it stands, but for a code span that holds nothing but ids. Capitals are ids in square brackets
+alone: S1P1 is the name of a receptor.
 """
 
 import re
@@ -36,6 +37,7 @@ _ENTRY = re.compile(
 )
 _SOURCES = re.compile(r"\[\^?\s{0,2}(s\d{1,7}(?:\s{0,2}[,;]\s{0,2}s\d{1,7})*)\s{0,2}\]")
 """Whole sources in place of passages: `[s7]`."""
+_SOURCE_SIGN = re.compile(r"[sS](?=\d)")
 _LABEL = re.compile(
     rf"(?:{any_word('statement.citation_patterns')}|ids?|refs?|\d{{1,3}}†)\s{{0,2}}[:.]?\s{{0,2}}$", re.IGNORECASE
 )
@@ -78,6 +80,16 @@ def citations(text: str) -> list[Citation]:
     return join_citations(text, sorted(found))
 
 
+def without_ids(text: str) -> str:
+    """Return quoted text in which nothing is read as a citation: a word joiner parts ids."""
+    plain = text.translate(_PLAIN)
+    places = [found.end() for pattern in (_LIST, _SOURCES) for m in pattern.finditer(plain)
+              for found in _SOURCE_SIGN.finditer(plain, m.start(), m.end())]  # fmt: skip
+    for at in sorted({*places}, reverse=True):
+        text = f"{text[:at]}\u2060{text[at:]}"
+    return text
+
+
 def join_citations(text: str, found: Iterable[Citation]) -> list[Citation]:
     """Return citations, adjacent ones or lists within one bracket joined as one.
 
@@ -104,6 +116,10 @@ def _lists(text: str, plain: str, code: Sequence[tuple[int, int]]) -> Iterator[C
             if not (before and after):
                 continue
             start, end = before.start(), after.end()
+        if match[0][0] == "S":
+            bracket = _bracket_around(plain, start, end)
+            if bracket is None or plain[bracket[0]] != "[":
+                continue
         yield _widened(text, plain, start, end)._replace(ids=_ids_of(match[0]))
 
 
