@@ -1,7 +1,6 @@
 """What may go out of a run that has read the user's documents: names and terms, but no stretches of them."""
 
 import asyncio
-import time
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +138,5 @@ def test_a_long_document_leaves_other_threads_their_turn(tmp_path: Path) -> None
 
 def test_what_would_take_too_long_to_compare_is_held_back(tmp_path: Path) -> None:
     digits = "".join(str(number) for number in range(10_000, 10_700))
-    began = time.monotonic()
+    assert held(digits, tmp_path, private="a b c d e f " * 400)[0] == ""
     assert held(digits, tmp_path, private="a b c d e f " * 400_000)[0] == "words"
-    assert time.monotonic() - began < TOO_LONG
