@@ -34,7 +34,7 @@ _BETWEEN = "\n"
 _MOST_CHARS = 4_000
 """No query is longer; what is, is held back unseen."""
 _MOST_COMPARED = 3_000_000_000
-"""Signs of a document, times the pieces that it is searched for: what would take longer is held back unseen."""
+"""Signs of documents, times the pieces searched for: what would take longer is held back unseen."""
 _TOLD_CHARS = 120
 _SYLLABLES = "\uac00", "\ud7af"
 """The first and the last of Korean."""
@@ -103,9 +103,10 @@ def _repeated(ctx: RunContext, said: str) -> _Why:
     stretches = {stretch for text in spelled for stretch in _stretches(text) if stretch not in asked}
     if not (values or stretches or any(ids.values())):
         return ""
-    compared = len(values) + len(stretches)
+    compared = 0
     for text in _documents(ctx):
-        if compared * len(text) > _MOST_COMPARED:
+        compared += (len(values) + len(stretches)) * len(text)
+        if compared > _MOST_COMPARED:
             return "words" if stretches else "value"
         # What only looks like a public number, and is not written so in the document, may carry another.
         carried = {value for known, inside in ids.items() if known not in text for value in inside}
