@@ -56,6 +56,7 @@ HELD = {
     "an IBAN": ("DE89370400440532013000", "value"),
     "a key": ("sk4f9Qz81LmX02pVtR77 leaked", "value"),
     "a key in full width": ("ｓｋ４ｆ９Ｑｚ８１ＬｍＸ０２ｐＶｔＲ７７", "value"),
+    "a key with signs between": ("sk4f9Q_z81LmX0 2pVtR77", "value"),
     "a key in groups": ("licence 7KQ2-99XA-L0PD", "value"),
 }  # fmt: skip
 SENT = {

@@ -2,18 +2,19 @@
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
 from deep_research.api import with_tables
 from deep_research.cli.wrapped_text import echo_wrapped
-from deep_research.data import FollowUp, Reference, Report
+from deep_research.data import FollowUp, Passage, Reference, Report
 from deep_research.i18n.catalog import phrase
 from deep_research.safe_text import safe_text
 from deep_research.settings import is_paging_wanted
 
 _WIDTH = 110
+_NO_PASSAGES: Mapping[str, Passage] = {}
 _SECTION = re.compile(r"(?m)^## (.+)$")
 
 
@@ -23,7 +24,7 @@ def print_report(report: Report, *, plain: bool = False, short: bool = False, pa
     `short` is the text before the sections.
     """
     text = short_text(report) if short else report.report
-    print_markdown(text, report.references, plain=plain, paged=paged and not short)
+    print_markdown(text, report.references, report.passages, plain=plain, paged=paged and not short)
 
 
 def short_text(report: Report) -> str:
@@ -37,13 +38,18 @@ def short_text(report: Report) -> str:
 
 
 def print_markdown(
-    text: str, references: Sequence[Reference] = (), *, plain: bool = False, paged: bool = False
+    text: str,
+    references: Sequence[Reference] = (),
+    passages: Mapping[str, Passage] = _NO_PASSAGES,
+    *,
+    plain: bool = False,
+    paged: bool = False,
 ) -> None:
     """Print Markdown: rendered on a terminal, else unescaped; unchanged if `plain`.
 
     With `paged` a long text is shown in the pager.
     """
-    text = with_tables(safe_text(text), references, is_rendered=plain or sys.stdout.isatty())
+    text = with_tables(safe_text(text), references, passages, is_rendered=plain or sys.stdout.isatty())
     if plain or not sys.stdout.isatty():
         click.echo(text)
         return
@@ -67,7 +73,7 @@ def print_answer(made: FollowUp) -> None:
     if report is None:
         return
     if not sys.stdout.isatty():
-        print_markdown(report.report, report.references)
+        print_markdown(report.report, report.references, report.passages)
         return
     lines = [*(f"*{told}*" for told in report.assumptions), _answer_text(report)]
     print_markdown("\n\n".join(lines))

@@ -137,7 +137,8 @@ class _Draft:
                 self._drop(edit.sections)
             case "add":
                 query = f"{edit.text} {edit.detail}".strip()
-                self._put(len(self.rows), section_of(edit.text, edit.detail, [query]))
+                added = section_of(edit.text, edit.detail, [query])
+                self._put(len(self.rows), added.model_copy(update={"focus": added.queries}))
             case "title":
                 self.brief = self.brief.model_copy(update={"title": self._text(edit, MAX_TITLE)})
             case "objective":
@@ -160,7 +161,8 @@ class _Draft:
                 self._put(place, before.model_copy(update=named))
             case "focus":
                 points = [point for point in _POINTS.split(self._text(edit, MAX_TEXT)) if point]
-                self._put(place, section_of(before.title, "; ".join(points), points, before))
+                changed = section_of(before.title, "; ".join(points), points, before)
+                self._put(place, changed.model_copy(update={"focus": changed.queries}))
             case "describe":
                 self._put(place, before.model_copy(update={"description": self._text(edit, MAX_TEXT)}))
             case _:  # move

@@ -317,4 +317,4 @@ def _site(address: Address) -> str:
 def _key(address: Address) -> str:
     port = "" if address.port in (80, 443) else f":{address.port}"
     path, mark, query = address.target.partition("?")
-    return f"{address.host}{port}{path.rstrip('/')}{mark}{query}"
+    return f"{address.host}{port}{path.removesuffix('/')}{mark}{query}"

@@ -20,7 +20,6 @@ from deep_research.errors import WorkTooLarge
 from deep_research.i18n.catalog import colon_of, explain, join_list, join_sentences, name_subject, outages, phrase
 from deep_research.ports import Library
 from deep_research.reasoners.bounded_reasoner import AskedLibrary, offered_of
-from deep_research.report.blocks import DOUBT_SIGN
 from deep_research.report.counts import VerdictCounts, verdict_counts
 from deep_research.report.ledger import ledger_of, reasoner_of
 from deep_research.run_context.context import RunContext
@@ -28,6 +27,7 @@ from deep_research.safe_text import safe_noun
 from deep_research.search.source_standing import dated_source
 from deep_research.steps.open_source import PLACE
 from deep_research.text.inert_markdown import keep_literal, literal_marks, make_inert
+from deep_research.verification.chart_points import DOUBT_SIGN
 from deep_research.verification.citations import citations, cited_ids, number_citations
 from deep_research.verification.statements import end_of_words, plain_text
 from deep_research.worker_child import Limits

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 
 from claimcheck.language import CJK
 from deep_research.data import VerdictKind
+from deep_research.verification.chart_points import DOUBT_SIGN
 
 _NARROWEST, _WIDEST, COLUMN_EDGES = 12, 80, 4
 """Bounds of the width of a column, and what its edges take; in letters."""
 _JOINTS, _MAY_BREAK = re.compile(r"(?<=[_/.:=&?-])"), "\u200b"
-DOUBT_SIGN = "°"
-"""What stands behind the citations of a statement that is not confirmed."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from deep_research.report.blocks import (
     plain_text,
 )
 from deep_research.report.counts import verdict_counts
-from deep_research.verification.chart_points import INFO, read_chart
+from deep_research.verification.chart_points import INFO, is_doubtful, read_chart
 
 _OPEN, _CLOSE = "\U00010a50", "\U00010a51"
 """Marks where statements begin and end, so that they are found again in what a parser makes of the Markdown.
@@ -159,7 +159,8 @@ def _chart(figure: Figure, report: Report, numbers: Mapping[str, int]) -> Chart:
     largest = max((abs(point.value) for point in figure.points), default=0) or 1
     bars: list[Bar] = []
     for point in figure.points:
-        value = (Text(point.display), *cites_of(point.passages, report, numbers))
+        doubt = (doubt_of(None, report.language),) if is_doubtful(point, report.passages) else ()
+        value = (Text(point.display), *cites_of(point.passages, report, numbers), *doubt)
         bars.append(Bar(point.label, value, abs(point.value) / largest, point.value))
     return Chart(figure.title, tuple(bars), figure.kind == "line")
 

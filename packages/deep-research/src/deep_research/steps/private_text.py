@@ -52,6 +52,7 @@ _VALUE = re.compile(
     r"|(?<!\w)(?:(?:[0-9A-Z]{4,12}-){2,}[0-9A-Z]{4,12}|(?:[0-9a-f]{4,12}-){3,}[0-9a-f]{4,12})(?!\w)"  # one in groups
     r"|(?<![^\W_])\d(?:[\W_]{0,3}\d){7,}"
 )
+_LONGEST_KEY = 200
 _DIGITS, _KEY = 8, 16
 """Digits of a number, letters and digits of a key, that are held back."""
 _DAY = re.compile(r"(?<!\d)(?:19|20)\d\d-\d\d-\d\d(?!\d)")
@@ -101,7 +102,9 @@ def _repeated(ctx: RunContext, said: str) -> _Why:
     }
     values = {value for text in spelled for value in _values(_PUBLIC_ID.sub(" ", text)) if value not in asked}
     stretches = {stretch for text in spelled for stretch in _stretches(text) if stretch not in asked}
-    if not (values or stretches or any(ids.values())):
+    joined = {_joined(text) for text in spelled}
+    keys = {p for text in joined for p in _parts(text, _KEY) if not (p.isdecimal() or p.isalpha())} - {""}
+    if not (values or stretches or keys or any(ids.values())):
         return ""
     compared = 0
     for text in _documents(ctx):
@@ -114,6 +117,9 @@ def _repeated(ctx: RunContext, said: str) -> _Why:
             return "value"
         if any(stretch in text for stretch in stretches):
             return "words"
+    written = _written(ctx) if keys else ""
+    if len(keys) * len(written) > _MOST_COMPARED or any(key in written and key not in asked for key in keys):
+        return "value"
     return ""
 
 
@@ -126,6 +132,19 @@ def _documents(ctx: RunContext) -> Iterator[str]:
             shown = (snapshot.text, source.title, source.location, *source.authors)
             ctx.outside.joined_documents[source.id] = _BETWEEN.join(map(_joined, shown))
         yield ctx.outside.joined_documents.get(source.id, "")
+
+
+def _written(ctx: RunContext) -> str:
+    """Return the keys of the documents read, as they are written there, joined."""
+    known = ctx.outside.joined_documents
+    for source in ctx.library.sources():
+        if source.origin == "documents" and (name := f"keys of {source.id}") not in known:
+            snapshot = ctx.library.snapshot(source.id)
+            text = snapshot.text if snapshot is not None else ""
+            pieces = (text[at : at + _AT_ONCE + _LONGEST_KEY] for at in range(0, len(text), _AT_ONCE))
+            found = (_joined(one[0]) for piece in pieces for one in _VALUE.finditer(piece))
+            known[name] = _BETWEEN.join(one for one in found if not (one.isdecimal() or one.isalpha()))
+    return _BETWEEN.join(text for name, text in known.items() if name.startswith("keys of "))
 
 
 def _joined(text: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
-from deep_research.data import Figure, FigurePoint, Reference
+from deep_research.data import Figure, FigurePoint, Passage, Reference
 from deep_research.text.code_spans import fenced_blocks
 from deep_research.text.inert_markdown import as_read, make_inert
 from deep_research.text.model_json import parse_object
@@ -21,6 +21,11 @@ INFO = "chart"
 _LONG_FENCE = "`" * 12
 MOST_POINTS = 60
 _SHOWN, _SIGNIFICANT = 60, 12
+
+
+DOUBT_SIGN = "°"
+"""Behind what is not confirmed."""
+NO_PASSAGES: Mapping[str, Passage] = {}
 
 
 class Chart(NamedTuple):
@@ -99,10 +104,17 @@ def _point(given: Any, unit: str) -> FigurePoint | None:
     return FigurePoint(label=label, value=value, display=display, passages=cited_ids(said)) if isfinite(value) else None
 
 
-def with_tables(text: str, references: Sequence[Reference] = (), *, is_rendered: bool = True) -> str:
+def with_tables(
+    text: str,
+    references: Sequence[Reference] = (),
+    passages: Mapping[str, Passage] = NO_PASSAGES,
+    *,
+    is_rendered: bool = True,
+) -> str:
     """Return Markdown with tables in place of charts; unescaped if not `is_rendered`.
 
-    The numbers of `references` stand behind the values that cite their sources.
+    The numbers of `references` stand behind the values that cite their sources, and a sign behind those that are not
+    in their `passages`, where some are given.
     """
     numbers = {one.source: one.number for one in references}
     for chart in reversed(read_charts(text)):
@@ -114,6 +126,7 @@ def with_tables(text: str, references: Sequence[Reference] = (), *, is_rendered:
                     {numbers[source] for key in point.passages if (source := key.partition("p")[0]) in numbers}
                 )
                 row[1] += "".join(f" [{number}]" for number in cited)
+                row[1] += DOUBT_SIGN * bool(passages and is_doubtful(point, passages))
             table = "\n".join(f"| {label} | {value} |" for label, value in cells)
             text = f"{text[: chart.start]}{table}{text[chart.end :]}"
     return text if is_rendered else as_read(text)
@@ -125,6 +138,12 @@ def chart_problems(chart: Chart, passages: Mapping[str, str | None]) -> list[str
     `passages` holds what the passages of its points tell, None for an id that does not exist.
     """
     return [chart.fault] if chart.fault else [p for point in chart.points for p in _problems(point, passages)]
+
+
+def is_doubtful(point: FigurePoint, passages: Mapping[str, Passage]) -> bool:
+    """Return whether a point's value is not in its passages, or none is named."""
+    said = {key: f"{one.heading}\n{one.text}" for key in point.passages if (one := passages.get(key)) is not None}
+    return any(_problems(point, said))
 
 
 def _problems(point: FigurePoint, passages: Mapping[str, str | None]) -> Iterator[str]:

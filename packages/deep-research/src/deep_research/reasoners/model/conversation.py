@@ -101,7 +101,7 @@ def actions_of(answer: ModelAnswer, prefix: str, tools: Sequence[ToolSpec]) -> t
 def _action(call: ToolCall, key: str, offered: Collection[str]) -> Action:
     if call.arguments is None:
         return Action(id=key, name="unknown", query=f"the arguments of {call.name} were no JSON object")
-    match call.name:
+    match _OTHER_NAMES.get(call.name, call.name):
         case "research_complete":
             return Action(id=key, name="research_complete")
         case "think":
@@ -109,11 +109,15 @@ def _action(call: ToolCall, key: str, offered: Collection[str]) -> Action:
         case name if name not in offered:
             return Action(id=key, name="unknown", query=f"there is no tool named {name}")
         case "search" | "open":
-            return _lookup(call.name, call.arguments, key)
+            return _lookup(name, call.arguments, key)
         case "conduct_research":
             return _delegation(call.arguments, key)
         case _:
             return _outside_action(call, key)
+
+
+_OTHER_NAMES = {"ConductResearch": "conduct_research", "ResearchComplete": "research_complete", "think_tool": "think"}
+"""Names that models know these tools by, from Open Deep Research."""
 
 
 def _delegation(said: Mapping[str, Any], key: str) -> Action:
