@@ -39,6 +39,8 @@ _DECIMAL = re.compile(r"\d[.,]\d")
 _EDGES = " \t\n.,;:!?。，；：！？、"
 _COMMENT = re.compile(r"^[ \t]*(?:#+|//+)[ \t]+", re.MULTILINE)
 """What a line of a comment in code begins with: its sentences go on over several lines."""
+_MOST_COMPARED = 50_000_000
+"""Characters of a quotation times those of a text that they are compared with, in about a second."""
 _NEAR = 80
 """From this similarity (0–100) on a quotation counts as nearly right."""
 
@@ -68,8 +70,13 @@ def missing_quotations(claim: str, evidence: str) -> list[Quotation]:
 
 
 def stands_nearly_in(quoted: str, evidence: str) -> bool:
-    """Return whether a quotation stands in `evidence` with few changes."""
-    return bool(evidence.strip()) and fuzz.partial_ratio(_squeeze(quoted), _squeeze(evidence)) >= _NEAR
+    """Return whether a quotation stands in `evidence` with few changes.
+
+    In a text that is too long for it, it does not.
+    """
+    if not evidence.strip() or len(quoted) * len(evidence) > _MOST_COMPARED:
+        return False
+    return fuzz.partial_ratio(_squeeze(quoted), _squeeze(evidence)) >= _NEAR
 
 
 def stands_in(quoted: str, evidence: str) -> bool:

@@ -8,13 +8,13 @@ import click
 
 from deep_research.api import with_tables
 from deep_research.cli.wrapped_text import echo_wrapped
-from deep_research.data import FollowUp, Passage, Reference, Report
+from deep_research.data import FollowUp, Reference, Report, ReportPassage
 from deep_research.i18n.catalog import phrase
 from deep_research.safe_text import safe_text
 from deep_research.settings import is_paging_wanted
 
 _WIDTH = 110
-_NO_PASSAGES: Mapping[str, Passage] = {}
+_NO_PASSAGES: Mapping[str, ReportPassage] = {}
 _SECTION = re.compile(r"(?m)^## (.+)$")
 
 
@@ -40,7 +40,7 @@ def short_text(report: Report) -> str:
 def print_markdown(
     text: str,
     references: Sequence[Reference] = (),
-    passages: Mapping[str, Passage] = _NO_PASSAGES,
+    passages: Mapping[str, ReportPassage] = _NO_PASSAGES,
     *,
     plain: bool = False,
     paged: bool = False,

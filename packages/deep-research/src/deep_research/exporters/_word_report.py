@@ -24,6 +24,7 @@ from deep_research.exporters.reference_formats import web_address
 from deep_research.i18n.catalog import phrase
 from deep_research.report import blocks
 from deep_research.report.document import read_document
+from deep_research.verification.chart_points import DOUBT_SIGN
 
 _EAST_ASIAN = {"zh": ("Microsoft YaHei", "zh-CN"), "ja": ("Yu Gothic", "ja-JP"), "ko": ("Malgun Gothic", "ko-KR")}
 _LATIN, _MONO = "Calibri", "Consolas"
@@ -235,7 +236,7 @@ class WordReport:
             elif isinstance(part, blocks.Cite):
                 self._footnotes.add(paragraph, self._note(part))
             elif isinstance(part, blocks.Doubt):
-                paragraph.add_run(blocks.DOUBT_SIGN)
+                paragraph.add_run(DOUBT_SIGN)
                 self._footnotes.add(paragraph, part.told)
             else:
                 run = paragraph.add_run(part.text.replace("\n", " "))

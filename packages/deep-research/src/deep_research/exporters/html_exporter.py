@@ -19,6 +19,7 @@ from deep_research.exporters.reference_formats import web_address
 from deep_research.i18n.catalog import explain, phrase
 from deep_research.report import blocks
 from deep_research.report.document import cites_of, read_document
+from deep_research.verification.chart_points import DOUBT_SIGN
 from deep_research.verification.citations import citations
 
 _LINK_RULES = 'rel="noopener noreferrer nofollow" referrerpolicy="no-referrer"'
@@ -158,7 +159,9 @@ class _Page:
             return self._cite(part)
         if isinstance(part, blocks.Doubt):
             told = escape(part.told, quote=True)
-            return f'<span class="doubt {part.verdict}" title="{told}" role="note" aria-label="{told}">{blocks.DOUBT_SIGN}</span>'
+            return (
+                f'<span class="doubt {part.verdict}" title="{told}" role="note" aria-label="{told}">{DOUBT_SIGN}</span>'
+            )
         text = escape(part.text)
         if part.is_own:
             text = f'<span class="own" title="{self._say("own_statement")}">{text}</span>'

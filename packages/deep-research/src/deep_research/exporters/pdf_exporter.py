@@ -17,6 +17,7 @@ from deep_research.exporters.reference_formats import web_address
 from deep_research.i18n.catalog import phrase
 from deep_research.report import blocks
 from deep_research.report.document import read_document
+from deep_research.verification.chart_points import DOUBT_SIGN
 
 _CJK_REGIONS = {"zh": ("SC", "cn"), "ja": ("JP", "jp"), "ko": ("KR", "kr")}
 _CJK_FAMILY = re.compile(
@@ -181,5 +182,5 @@ def _inline(part: blocks.Inline, room: int) -> dict[str, Any]:
     if isinstance(part, blocks.Cite):
         return {"type": "cite", "number": part.number}
     if isinstance(part, blocks.Doubt):
-        return {"type": "doubt", "sign": blocks.DOUBT_SIGN, "text": part.told}
+        return {"type": "doubt", "sign": DOUBT_SIGN, "text": part.told}
     return {"type": "text", **vars(part), "text": blocks.break_words(part.text, room)}

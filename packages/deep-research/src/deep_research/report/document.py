@@ -13,7 +13,6 @@ from markdown_it.token import Token
 from deep_research.data import Claim, ExportInput, Figure, Reference, Report, VerdictKind
 from deep_research.i18n.catalog import explain, phrase
 from deep_research.report.blocks import (
-    DOUBT_SIGN,
     Bar,
     Block,
     Break,
@@ -33,7 +32,7 @@ from deep_research.report.blocks import (
     plain_text,
 )
 from deep_research.report.counts import verdict_counts
-from deep_research.verification.chart_points import INFO, is_doubtful, read_chart
+from deep_research.verification.chart_points import DOUBT_SIGN, INFO, is_doubtful, read_chart
 
 _OPEN, _CLOSE = "\U00010a50", "\U00010a51"
 """Marks where statements begin and end, so that they are found again in what a parser makes of the Markdown.

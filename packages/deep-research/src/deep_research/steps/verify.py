@@ -24,7 +24,7 @@ from deep_research.data import (
     Verification,
 )
 from deep_research.data.actions import LOOKUPS
-from deep_research.errors import LimitReached, ModelError
+from deep_research.errors import LimitReached, ModelError, WorkTooLarge
 from deep_research.events import Verified
 from deep_research.i18n.catalog import gap_from, gap_of, verdict_of
 from deep_research.ports import Library
@@ -36,8 +36,10 @@ from deep_research.text.token_count import estimate_tokens
 from deep_research.verification.arithmetic import agrees, evaluate
 from deep_research.verification.chart_points import chart_problems, read_charts
 from deep_research.verification.citations import citations, cited_ids
-from deep_research.verification.statement_flags import Flag, flags_of
+from deep_research.verification.statement_flags import Flag, flags_by_id
 from deep_research.verification.statements import Statement, plain_text, split_statements, wrong_length
+from deep_research.worker_child import Limits
+from deep_research.worker_pool import call_in_worker, in_worker_thread
 
 _AGAIN = """The writer has written the report anew:
 
@@ -58,6 +60,8 @@ _WIDER, _ROUNDS = 6, 2
 """Passages in which a statement of a foreign report is looked for before it counts as unsupported, and how often."""
 _MOST_OF_ONE, _MOST_OF_ALL = 500_000, 5_000_000
 """Characters of a source that is cited as a whole, and of all of them, in which code looks for what a statement says."""
+_MOST_HERE, _LIMITS = 10_000, Limits(memory=1_000_000_000, cpu_seconds=120.0)
+"""A longer text is looked through in a worker: comparisons hold the interpreter as long as they take."""
 
 
 def claims_of(text: str, library: Library, *, is_quoted: bool = False) -> list[Claim]:
@@ -222,7 +226,7 @@ async def judge_claims(
     is_judged = ctx.reasoner.info.is_language_model
     stopped = Event()
     try:
-        sure, told = await asyncio.to_thread(_noticed, ctx, assignment, claims, text, stopped)
+        sure, told = await in_worker_thread(_noticed, ctx, assignment, claims, text, stopped)
     finally:
         stopped.set()  # a thread is not ended from outside
     if not is_judged:
@@ -247,7 +251,11 @@ def _noticed(
     """Return what code is sure of, and what it tells the judge of statements (by id)."""
     is_judged = ctx.reasoner.info.is_language_model
     is_whole = ctx.settings.workflow == "verify" and not is_judged
-    flags = _flags(claims, text, assignment, ctx.library, stopped, is_whole=is_whole)
+    try:
+        flags = _flags(claims, text, assignment, ctx.library, stopped, is_whole=is_whole)
+    except WorkTooLarge as error:
+        flags = dict[str, list[Flag]]()
+        ctx.report_gap(gap_from("verification", error))
     noticed = [(claim, flag) for claim in claims for flag in flags.get(claim.id, ())[:_MOST_TOLD]]
     # What code cannot be wrong about: an id that does not exist, a quotation that was changed. Where nobody judges, what
     # code looked for and did not find is told as well.
@@ -335,11 +343,15 @@ def _flags(
         if claim.kind == "fact" and not any(_is_unread(key, library) for key in ids):
             told[claim.id] = dict.fromkeys(key.partition("p")[0] for key in ids) if is_whole else ids
     texts = _cited_texts((key for ids in told.values() for key in ids), library)
-    return {
-        claim.id: flags_of(claim.text, {key: texts[key] for key in ids}, assignment.question.text, known)
+    given = [
+        (claim.id, claim.text, list(ids))
         for claim in claims
-        if (ids := told.get(claim.id)) is not None and texts.keys() >= set(ids) and not stopped.is_set()
-    }
+        if (ids := told.get(claim.id)) is not None and texts.keys() >= set(ids)
+    ]
+    if any(len(text or "") > _MOST_HERE for text in texts.values()):
+        kind = dict[str, list[Flag]]
+        return call_in_worker(flags_by_id, given, texts, assignment.question.text, known, returns=kind, limits=_LIMITS)
+    return flags_by_id(given, texts, assignment.question.text, known, is_stopped=stopped.is_set)
 
 
 def _cited_texts(keys: Iterable[str], library: Library) -> dict[str, str | None]:

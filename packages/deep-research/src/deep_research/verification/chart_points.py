@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
-from deep_research.data import Figure, FigurePoint, Passage, Reference
+from deep_research.data import Figure, FigurePoint, Reference, ReportPassage
 from deep_research.text.code_spans import fenced_blocks
 from deep_research.text.inert_markdown import as_read, make_inert
 from deep_research.text.model_json import parse_object
@@ -25,7 +25,7 @@ _SHOWN, _SIGNIFICANT = 60, 12
 
 DOUBT_SIGN = "°"
 """Behind what is not confirmed."""
-NO_PASSAGES: Mapping[str, Passage] = {}
+NO_PASSAGES: Mapping[str, ReportPassage] = {}
 
 
 class Chart(NamedTuple):
@@ -107,7 +107,7 @@ def _point(given: Any, unit: str) -> FigurePoint | None:
 def with_tables(
     text: str,
     references: Sequence[Reference] = (),
-    passages: Mapping[str, Passage] = NO_PASSAGES,
+    passages: Mapping[str, ReportPassage] = NO_PASSAGES,
     *,
     is_rendered: bool = True,
 ) -> str:
@@ -140,7 +140,7 @@ def chart_problems(chart: Chart, passages: Mapping[str, str | None]) -> list[str
     return [chart.fault] if chart.fault else [p for point in chart.points for p in _problems(point, passages)]
 
 
-def is_doubtful(point: FigurePoint, passages: Mapping[str, Passage]) -> bool:
+def is_doubtful(point: FigurePoint, passages: Mapping[str, ReportPassage]) -> bool:
     """Return whether a point's value is not in its passages, or none is named."""
     said = {key: f"{one.heading}\n{one.text}" for key in point.passages if (one := passages.get(key)) is not None}
     return any(_problems(point, said))

@@ -5,7 +5,7 @@ statement's passages has.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from claimcheck.claim_verdicts import Evidence, verify
@@ -38,6 +38,21 @@ class Flag(NamedTuple):
     quote: str
     said: str
     is_sure: bool = False
+
+
+def flags_by_id(
+    given: Iterable[tuple[str, str, list[str]]],
+    texts: Mapping[str, str | None],
+    question: str,
+    known: Sequence[str],
+    is_stopped: Callable[[], bool] = lambda: False,
+) -> dict[str, list[Flag]]:
+    """Return by id the flags of statements, `given` as id, text and keys of `texts`."""
+    return {
+        key: flags_of(statement, {one: texts[one] for one in ids}, question, known)
+        for key, statement, ids in given
+        if not is_stopped()
+    }
 
 
 def flags_of(

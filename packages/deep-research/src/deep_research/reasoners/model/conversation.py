@@ -108,8 +108,10 @@ def _action(call: ToolCall, key: str, offered: Collection[str]) -> Action:
             return Action(id=key, name="think", query=_line(call.arguments.get("reflection")))
         case name if name not in offered:
             return Action(id=key, name="unknown", query=f"there is no tool named {name}")
-        case "search" | "open":
-            return _lookup(name, call.arguments, key)
+        case "search":
+            return _lookup("search", call.arguments, key)
+        case "open":
+            return _lookup("open", call.arguments, key)
         case "conduct_research":
             return _delegation(call.arguments, key)
         case _:
