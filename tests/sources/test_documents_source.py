@@ -370,3 +370,18 @@ async def test_what_the_system_makes_up_is_never_read(library: Library, folder: 
     for named in (Path("/proc/self/environ"), Path("/proc"), Path("/sys"), Path("/dev"), tmp_path / "link"):
         with pytest.raises(ConfigError, match="belongs to the system"):
             await prepare(library, named)
+
+
+async def test_documents_beyond_the_most_are_left_out_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_document_reading, "_MOST_DOCUMENTS", 3)
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "box.mbox").write_bytes(box([f"Keys {number}" for number in range(5)]))
+    library = SqliteLibrary(":memory:")
+    source = DocumentsSource([folder], library)
+    gaps = await source.prepare(lambda *_: None)
+    assert [gap.why for gap in gaps] == [
+        "2 of its 5 documents were left out: a search takes 3 in all. Name fewer files."
+    ]
+    assert len((await source.search("Keys", limit=10)).found) == 3
+    await source.close()

@@ -29,6 +29,8 @@ _REQUESTS_AHEAD = 16
 _ORIGIN = "documents"
 _PROBLEM = "documents: not read"
 _BATCH_FILES = 128
+_MOST_DOCUMENTS = 200_000
+"""Documents of one index, messages of a mailbox too: their names are held in memory."""
 _NAMED = 5  # files that a gap names; more are counted
 _REASONS = 3  # that are told where nothing can be read
 _SNIPPET_CHARS = 300
@@ -95,6 +97,7 @@ class DocumentsSource:
         self._problems: list[Problem] = []
         self._known = set[str]()
         self._stop = StopSwitch()
+        self._held = 0
 
     async def prepare(self, progress: Progress) -> Sequence[Gap]:
         """Bring the index up to date and return what could not be read.
@@ -131,6 +134,7 @@ class DocumentsSource:
         wanted = {self._key(file, file.mark): file for file in files}
         self._known = {_stem(source.key) for source in self._library.sources()}
         self._forget(set(wanted))
+        self._held = len(self._library.sources())
         self._index([file for key, file in wanted.items() if key not in self._known], progress)
         self._load({file.url: file for file in files})
         gaps = _gaps([*problems, *self._problems])
@@ -190,7 +194,12 @@ class DocumentsSource:
             return
         retrieved_at = datetime.now(UTC).isoformat(timespec="seconds")
         several = document.split()
-        for number, part in enumerate(several, start=1):
+        taken = several[: max(0, _MOST_DOCUMENTS - self._held)]
+        self._held += len(taken)
+        if len(taken) < len(several):
+            left = f"{len(several) - len(taken):,} of its {len(several):,} documents were left out"
+            self._note(f"{key}#left", file, f"{left}: a search takes {_MOST_DOCUMENTS:,} in all. Name fewer files.")
+        for number, part in enumerate(taken, start=1):
             self._go_on()
             place = f"#{number}" if len(several) > 1 else ""
             found = copy_fields(

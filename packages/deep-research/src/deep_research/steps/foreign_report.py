@@ -5,6 +5,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from threading import Event
 from urllib.parse import unquote
 
 from claimcheck.text.cleaning import shorten
@@ -81,7 +82,11 @@ async def cite_passages(ctx: RunContext, text: str, *, by_documents: bool) -> tu
         found = await _from_documents(ctx, report, statements)
     else:
         sources, unread = await _open_sources(ctx, report)
-        found = await asyncio.to_thread(_best_passages, ctx.library, statements, sources)
+        stopped = Event()
+        try:
+            found = await asyncio.to_thread(_best_passages, ctx.library, statements, sources, stopped)
+        finally:
+            stopped.set()  # a thread is not ended from outside
     return await asyncio.to_thread(_rewritten, report, statements, found), unread
 
 
@@ -150,13 +155,17 @@ def _unread(url: str, title: str) -> Found:
     return Found(key=url or title, title=title or url, url=url, origin=PLACE)
 
 
-def _best_passages(library: Library, statements: Sequence[Statement], sources: Mapping[str, Source]) -> list[_Cited]:
+def _best_passages(
+    library: Library, statements: Sequence[Statement], sources: Mapping[str, Source], stopped: Event
+) -> list[_Cited]:
     """Return the citing statements, each with its pages' nearest passages.
 
     An unread page is cited as a whole.
     """
     found: list[_Cited] = []
     for statement in statements:
+        if stopped.is_set():
+            break
         ids = {key: sources[key].id for key in statement.passages[:_MOST_CITED] if key in sources}
         readable = [key for key in dict.fromkeys(ids.values()) if library.is_read(key)]
         near = _nearest(library, statement.text[:_LONGEST_QUERY], readable)
