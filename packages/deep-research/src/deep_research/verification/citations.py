@@ -81,7 +81,7 @@ def citations(text: str) -> list[Citation]:
 
 
 def without_ids(text: str) -> str:
-    """Return quoted text in which nothing is read as a citation: a word joiner parts ids."""
+    """Return quoted text without citations: a word joiner parts each id."""
     plain = text.translate(_PLAIN)
     places = [found.end() for pattern in (_LIST, _SOURCES) for m in pattern.finditer(plain)
               for found in _SOURCE_SIGN.finditer(plain, m.start(), m.end())]  # fmt: skip
