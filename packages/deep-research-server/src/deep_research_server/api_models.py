@@ -97,7 +97,9 @@ class PlanInput(_Input):
         """Return the plan that was shown as the user wants it."""
         sections = tuple(Section(**section.model_dump()) for section in self.sections)
         title, objective = self.title or shown.title, self.objective or shown.objective
-        return shown.model_copy(update={"title": title, "objective": objective, "sections": sections})
+        instruction = shown.instruction if objective == shown.objective else ""
+        told = {"title": title, "objective": objective, "instruction": instruction}
+        return shown.model_copy(update={**told, "sections": sections})
 
 
 class SteerInput(_Input):

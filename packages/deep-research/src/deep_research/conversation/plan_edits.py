@@ -142,7 +142,7 @@ class _Draft:
             case "title":
                 self.brief = self.brief.model_copy(update={"title": self._text(edit, MAX_TITLE)})
             case "objective":
-                self.brief = self.brief.model_copy(update={"objective": self._text(edit, MAX_TEXT)})
+                self.brief = self.brief.model_copy(update={"objective": self._text(edit, MAX_TEXT), "instruction": ""})
             case _:
                 self._change_section(self._place(edit.sections[0] if edit.sections else 0), edit)
 

@@ -75,10 +75,12 @@ def parse_outline(text: str, brief: Brief) -> Brief:
             title, objective = name, prose
         elif name:
             sections.append(section_of(name, prose, points, known.get(clip(name, MAX_TITLE))))
+    said = clip(objective, MAX_TEXT) or brief.objective
     return brief.model_copy(
         update={
             "title": clip(title, MAX_TITLE) or brief.title,
-            "objective": clip(objective, MAX_TEXT) or brief.objective,
+            "objective": said,
+            "instruction": brief.instruction if said == brief.objective else "",
             "sections": tuple(sections),
         }
     )

@@ -164,6 +164,7 @@ class Section(Noun):
 class Brief(Noun):
     """The research subject, scope and assumptions; `question` is the user's words.
 
+    `objective` is one sentence for the user, `instruction` the brief that researchers are given, in the first person.
     `terms` are names in the question that were looked up, with their meaning.
     `remarks` are what the user has said since the research began; `parts` what the reader must find answered;
     `is_agreed` says that the user has agreed to the outline.
@@ -171,6 +172,7 @@ class Brief(Noun):
 
     title: str
     objective: str
+    instruction: str = ""
     question: str = ""
     scope: str = ""
     assumptions: tuple[str, ...] = ()
@@ -185,7 +187,9 @@ class Brief(Noun):
     @property
     def research_brief(self) -> str:
         """What is to be researched, and what the names mean that were looked up for it."""
-        return "\n".join([self.objective, *(f"{one.term}: {one.meaning}" for one in self.terms if one.found)])
+        return "\n".join(
+            [self.instruction or self.objective, *(f"{one.term}: {one.meaning}" for one in self.terms if one.found)]
+        )
 
 
 class PlanEdit(Noun):

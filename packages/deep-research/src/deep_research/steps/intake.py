@@ -18,7 +18,7 @@ used up, or the user would not say), asking becomes starting with a stated assum
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from claimcheck.text.sentences import sentences
 from claimcheck.text.tokens import normalise
@@ -83,25 +83,25 @@ async def look_up(ctx: RunContext, terms: Sequence[str]) -> tuple[Term, ...]:
 
 
 def _known(ctx: RunContext, term: str, seen: Observation) -> Term:
-    for key in seen.passages[:_READ]:
-        passage = ctx.library.passage(key)
-        if passage is not None and (meaning := _meaning(term, passage)):
-            source = ctx.library.source(passage.source)
-            title = attribute(source.title) if source else ""
-            return Term(term=term, meaning=meaning, passage=passage.id, title=title)
+    passages = [passage for key in seen.passages[:_READ] if (passage := ctx.library.passage(key)) is not None]
+    meant = [(passage, meaning, is_told) for passage in passages for meaning, is_told in _meanings(term, passage)]
+    if meant:  # a sentence says more than a heading
+        passage, meaning, _ = next((one for one in meant if one[2]), meant[0])
+        source = ctx.library.source(passage.source)
+        title = attribute(source.title) if source else ""
+        return Term(term=term, meaning=meaning, passage=passage.id, title=title)
     # A place that failed might have known it.
     return Term(term=term, searched=not seen.failure)
 
 
-def _meaning(term: str, passage: Passage) -> str:
-    """Return the first sentence of a passage with the term, verbatim; "" if none has."""
+def _meanings(term: str, passage: Passage) -> Iterator[tuple[str, bool]]:
+    """Yield the first sentence of a passage with the term, or all of it, and which."""
     forms = [re.escape(normalise(form)) for form in (term, *codes(term))]
     used = re.compile(rf"(?<![a-z0-9])(?:{'|'.join(forms)})(?![a-z0-9])")
-    if not used.search(normalise(passage.text)):
-        return ""
-    using = [passage.text[s.start : s.end].strip() for s in sentences(passage.text) if s.kind == "prose"]
-    first = next((text for text in using if used.search(normalise(text))), passage.text.strip())
-    return first[:_LONGEST_MEANING]
+    if used.search(normalise(passage.text)):
+        told = [passage.text[s.start : s.end].strip() for s in sentences(passage.text) if s.kind == "prose"]
+        using = next((text for text in told if used.search(normalise(text))), "")
+        yield (using or passage.text.strip())[:_LONGEST_MEANING], bool(using)
 
 
 def with_terms(judged: Decision, terms: Sequence[Term], question: Question, places: str) -> Decision:

@@ -225,7 +225,7 @@ def brief_text(brief: Brief) -> str:
         for one in brief.terms
         if one.found
     )
-    return "\n".join(filter(None, (brief.objective, brief.scope, *terms)))
+    return "\n".join(filter(None, (brief.instruction or brief.objective, brief.scope, *terms)))
 
 
 def language_of(brief: Brief) -> str:

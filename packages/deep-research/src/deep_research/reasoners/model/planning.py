@@ -200,7 +200,8 @@ def brief_of(
     names = {e.name.casefold(): e.name for e in discovery.entities} if discovery else {}
     return Brief(
         title=" ".join(answer.title.split()) or question.text,
-        objective=answer.brief.strip() or answer.objective,
+        objective=answer.objective.strip() or answer.brief,
+        instruction=answer.brief.strip(),
         scope=answer.scope,
         assumptions=decision.assumptions,
         language=question.language,

@@ -190,7 +190,7 @@ class Writing(ModelReasonerBase):
         if size > most:
             notes = [trimmed(s, int(estimate_tokens(s.content) * most / size)) for s in notes]
             size = most
-        left = min(self._passage_tokens, room - size - estimate_tokens(assignment.brief.objective))
+        left = min(self._passage_tokens, room - size - estimate_tokens(assignment.brief.research_brief))
         passages = distinct_passages(passages_of(assignment.passages, library)) if left > 0 else []
         chosen = within_tokens(passages, left) if passages else []
         return self._render(
