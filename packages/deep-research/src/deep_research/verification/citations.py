@@ -81,12 +81,12 @@ def citations(text: str) -> list[Citation]:
 
 
 def without_ids(text: str) -> str:
-    """Return quoted text without citations: a word joiner parts each id."""
+    """Return quoted text without citations: a non-joiner parts each id."""
     plain = text.translate(_PLAIN)
     places = [found.end() for pattern in (_LIST, _SOURCES) for m in pattern.finditer(plain)
               for found in _SOURCE_SIGN.finditer(plain, m.start(), m.end())]  # fmt: skip
     for at in sorted({*places}, reverse=True):
-        text = f"{text[:at]}\u2060{text[at:]}"
+        text = f"{text[:at]}\u200c{text[at:]}"
     return text
 
 
