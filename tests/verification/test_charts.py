@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from deep_research.data import Reference
+from deep_research.data import Reference, ReportPassage
 from deep_research.verification.chart_points import chart_problems, read_charts, with_tables
+from tests.support.made_reports import make_report
 
 PASSAGES = {"s1p1": "Coal fell to 12.5 % in 2024; 1,200 GWh.", "s1p2": "In 2025 it was 9 percent."}
 
@@ -75,8 +76,11 @@ def test_a_value_in_another_unit_is_told() -> None:
 def test_where_nothing_draws_it_a_chart_is_a_table() -> None:
     points = [{"label": "a | b", "value": 1200, "id": "s1p1"}, {"label": "<b>c</b>", "value": 3, "id": "s1p1"}]
     cited = [Reference(number=7, source="s1", title="Coal", passages=("s1p1",))]
-    shown = with_tables(_chart(unit="rpm", points=points), cited)
+    told = ReportPassage(source="s1", text="It turns at 1,200 rpm.", start=0, end=22, page=None, heading="")
+    report = make_report().model_copy(update={"references": cited, "passages": {"s1p1": told}})
+    shown = with_tables(_chart(unit="rpm", points=points), report)
     assert "| a \\| b | 1,200 rpm [7] |" in shown
+    assert "| 3 rpm [7]° |" in shown, "what is not in its passage is marked"
     assert "| \\<b>c" in shown, "what a label says acts nowhere"
     assert "json" not in shown
     assert "{" not in shown

@@ -50,7 +50,8 @@ class ResearchError(Exception):
 
     def __post_init__(self) -> None:
         """Make the message safe to keep and to show, and let Exception know it."""
-        self.message = safe_message(self.message)[:_LONGEST]
+        said = safe_message(self.message)
+        self.message = said if len(said) <= _LONGEST else f"{said[:_LONGEST]} …"
         super().__init__(self.message)
 
     def __reduce__(self) -> tuple[object, ...]:

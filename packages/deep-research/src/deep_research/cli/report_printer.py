@@ -2,19 +2,17 @@
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
 
 import click
 
 from deep_research.api import with_tables
 from deep_research.cli.wrapped_text import echo_wrapped
-from deep_research.data import FollowUp, Reference, Report, ReportPassage
+from deep_research.data import FollowUp, Reference, Report
 from deep_research.i18n.catalog import phrase
 from deep_research.safe_text import safe_text
 from deep_research.settings import is_paging_wanted
 
 _WIDTH = 110
-_NO_PASSAGES: Mapping[str, ReportPassage] = {}
 _SECTION = re.compile(r"(?m)^## (.+)$")
 
 
@@ -24,7 +22,7 @@ def print_report(report: Report, *, plain: bool = False, short: bool = False, pa
     `short` is the text before the sections.
     """
     text = short_text(report) if short else report.report
-    print_markdown(text, report.references, report.passages, plain=plain, paged=paged and not short)
+    print_markdown(text, report, plain=plain, paged=paged and not short)
 
 
 def short_text(report: Report) -> str:
@@ -37,19 +35,12 @@ def short_text(report: Report) -> str:
     return report.report[: found.start() if (found := _SECTION.search(report.report)) else None].rstrip() + "\n"
 
 
-def print_markdown(
-    text: str,
-    references: Sequence[Reference] = (),
-    passages: Mapping[str, ReportPassage] = _NO_PASSAGES,
-    *,
-    plain: bool = False,
-    paged: bool = False,
-) -> None:
+def print_markdown(text: str, report: Report | None = None, *, plain: bool = False, paged: bool = False) -> None:
     """Print Markdown: rendered on a terminal, else unescaped; unchanged if `plain`.
 
     With `paged` a long text is shown in the pager.
     """
-    text = with_tables(safe_text(text), references, passages, is_rendered=plain or sys.stdout.isatty())
+    text = with_tables(safe_text(text), report, is_rendered=plain or sys.stdout.isatty())
     if plain or not sys.stdout.isatty():
         click.echo(text)
         return
@@ -73,7 +64,7 @@ def print_answer(made: FollowUp) -> None:
     if report is None:
         return
     if not sys.stdout.isatty():
-        print_markdown(report.report, report.references, report.passages)
+        print_markdown(report.report, report)
         return
     lines = [*(f"*{told}*" for told in report.assumptions), _answer_text(report)]
     print_markdown("\n\n".join(lines))

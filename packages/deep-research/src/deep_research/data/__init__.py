@@ -37,6 +37,7 @@ from deep_research.data.brief import Template as Template
 from deep_research.data.brief import Term as Term
 from deep_research.data.brief import Workflow as Workflow
 from deep_research.data.evidence import COVERAGE as COVERAGE
+from deep_research.data.evidence import DOUBT_SIGN as DOUBT_SIGN
 from deep_research.data.evidence import MOST_MARKS as MOST_MARKS
 from deep_research.data.evidence import Claim as Claim
 from deep_research.data.evidence import ClaimKind as ClaimKind

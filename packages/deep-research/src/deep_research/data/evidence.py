@@ -56,6 +56,8 @@ class PartStart(Noun):
     authors: tuple[str, ...] = ()
 
 
+DOUBT_SIGN = "°"
+"""What stands behind a statement, or the value of a chart, that is not confirmed."""
 MOST_MARKS = 20_000
 """Headings of a document that are told apart, and pages, links, parts and warnings: each costs more than its text."""
 _first = BeforeValidator(lambda marks: marks[:MOST_MARKS] if isinstance(marks, list | tuple) else marks)

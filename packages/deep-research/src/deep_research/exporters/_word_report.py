@@ -19,12 +19,11 @@ from docx.oxml import OxmlElement, parse_xml
 from docx.oxml.ns import nsdecls, qn
 from docx.shared import Mm, Pt, RGBColor
 
-from deep_research.data import ExportInput
+from deep_research.data import DOUBT_SIGN, ExportInput
 from deep_research.exporters.reference_formats import web_address
 from deep_research.i18n.catalog import phrase
 from deep_research.report import blocks
 from deep_research.report.document import read_document
-from deep_research.verification.chart_points import DOUBT_SIGN
 
 _EAST_ASIAN = {"zh": ("Microsoft YaHei", "zh-CN"), "ja": ("Yu Gothic", "ja-JP"), "ko": ("Malgun Gothic", "ko-KR")}
 _LATIN, _MONO = "Calibri", "Consolas"

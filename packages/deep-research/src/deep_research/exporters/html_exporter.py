@@ -14,12 +14,11 @@ from html import escape
 from importlib.resources import files
 
 from claimcheck.text.cleaning import shorten
-from deep_research.data import Claim, Edit, ExportInput, PassageContext, Problem, Reference
+from deep_research.data import DOUBT_SIGN, Claim, Edit, ExportInput, PassageContext, Problem, Reference
 from deep_research.exporters.reference_formats import web_address
 from deep_research.i18n.catalog import explain, phrase
 from deep_research.report import blocks
 from deep_research.report.document import cites_of, read_document
-from deep_research.verification.chart_points import DOUBT_SIGN
 from deep_research.verification.citations import citations
 
 _LINK_RULES = 'rel="noopener noreferrer nofollow" referrerpolicy="no-referrer"'

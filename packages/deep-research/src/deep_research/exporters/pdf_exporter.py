@@ -11,13 +11,12 @@ from importlib.resources import files
 from typing import Any
 
 from claimcheck.language import columns
-from deep_research.data import ExportInput
+from deep_research.data import DOUBT_SIGN, ExportInput
 from deep_research.errors import ConfigError
 from deep_research.exporters.reference_formats import web_address
 from deep_research.i18n.catalog import phrase
 from deep_research.report import blocks
 from deep_research.report.document import read_document
-from deep_research.verification.chart_points import DOUBT_SIGN
 
 _CJK_REGIONS = {"zh": ("SC", "cn"), "ja": ("JP", "jp"), "ko": ("KR", "kr")}
 _CJK_FAMILY = re.compile(

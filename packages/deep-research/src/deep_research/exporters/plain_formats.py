@@ -13,7 +13,7 @@ class MarkdownExporter:
     purpose = "the report as text, with numbered references"
 
     def export(self, given: ExportInput) -> bytes:
-        return with_tables(given.report.report, given.report.references, given.report.passages).encode()
+        return with_tables(given.report.report, given.report).encode()
 
 
 class JsonExporter:

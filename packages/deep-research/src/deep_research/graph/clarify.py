@@ -14,7 +14,7 @@ from langgraph.types import Command
 
 from deep_research.concurrency import side_by_side
 from deep_research.conversation.replies import pick_options
-from deep_research.data import Asked, Decision, QueryAnalysis, Question, Turn
+from deep_research.data import Asked, Decision, Question, Turn
 from deep_research.events import RunDeclined, StageStarted, Understood
 from deep_research.graph.graph_state import AgentState, Node
 from deep_research.graph.run_graph import ask_user
@@ -59,9 +59,9 @@ async def _judged(ctx: RunContext, question: Question, rounds: int, *, looks: bo
     """
     if not (looks and ctx.reasoner.info.is_language_model) or question.history:
         return await intake.decide(ctx, question, rounds=rounds), []
-    unknown = QueryAnalysis(query_type="general", output_format="prose")
-    looking = plan.look_around(ctx, question, unknown)
-    decision, looked = await side_by_side((intake.decide(ctx, question, rounds=rounds), looking))
+    decision, looked = await side_by_side(
+        (intake.decide(ctx, question, rounds=rounds), plan.look_around(ctx, question))
+    )
     return cast("Decision", decision), cast("list[Turn]", looked)
 
 

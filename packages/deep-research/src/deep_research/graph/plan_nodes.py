@@ -41,10 +41,7 @@ def one_section(language: str, text: str, **more: Any) -> dict[str, Any]:
 
 async def analyze_question(state: AgentState, ctx: RunContext) -> dict[str, Any]:
     """Classify the question by the user's own words; return the state update."""
-    analysis = await plan.analyze(ctx, state.get("asked", state["question"]), state.get("decision"))
-    if analysis.needs_discovery:
-        ctx.emit(StageStarted(stage="discover"))
-    return analysis_update(analysis)
+    return analysis_update(await plan.analyze(ctx, state.get("asked", state["question"]), state.get("decision")))
 
 
 async def lay_out_plan(state: AgentState, ctx: RunContext, analysis: QueryAnalysis) -> dict[str, Any]:

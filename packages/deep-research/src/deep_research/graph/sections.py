@@ -33,7 +33,10 @@ async def analyze(state: AgentState, runtime: Runtime[RunContext]) -> Command[Li
     if state.get("brief"):  # taken over from an earlier run
         return Command(goto="plan_sections")
     update = await analyze_question(state, runtime.context)
-    return Command(goto="discover" if update["analysis"].needs_discovery else "plan_sections", update=update)
+    if not update["analysis"].needs_discovery:
+        return Command(goto="plan_sections", update=update)
+    runtime.context.emit(StageStarted(stage="discover"))
+    return Command(goto="discover", update=update)
 
 
 async def plan_sections(

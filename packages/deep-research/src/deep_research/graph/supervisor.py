@@ -56,6 +56,7 @@ async def write_research_brief(
         update = await analyze_question(state, ctx)
         analysis = update["analysis"]
         if analysis.needs_discovery:
+            ctx.emit(StageStarted(stage="discover"))
             return Command(goto="discover", update=update)
     update |= await lay_out_plan(state, ctx, analysis)
     if needs_confirmation(ctx.settings, state["decision"]):

@@ -27,7 +27,6 @@ from deep_research.safe_text import safe_noun
 from deep_research.search.source_standing import dated_source
 from deep_research.steps.open_source import PLACE
 from deep_research.text.inert_markdown import keep_literal, literal_marks, make_inert
-from deep_research.verification.chart_points import DOUBT_SIGN
 from deep_research.verification.citations import citations, cited_ids, number_citations
 from deep_research.verification.statements import end_of_words, plain_text
 from deep_research.worker_child import Limits
@@ -151,7 +150,7 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
     gaps = tuple(sorted(about.gaps, key=lambda gap: order.get(gap.what, -1)))
     told = outages(gaps) if about.is_silent else []
     checked = _checked(about, done, verdict_counts(data.Verification(claims=tuple(placed))), judged=judged)
-    checked += [phrase("checked_mark", language, mark=DOUBT_SIGN)] * bool(doubted)
+    checked += [phrase("checked_mark", language, mark=data.DOUBT_SIGN)] * bool(doubted)
     blocks = [
         (head + body).strip(),
         *_changes(about.changes, language),
@@ -204,7 +203,7 @@ def _insertions(text: str, claims: Sequence[data.Claim], doubted: Collection[str
     for claim in claims:
         if claim.id in doubted:
             last = next(iter(ends[bisect_right(ends, claim.start) : bisect_right(ends, claim.end)][-1:]), None)
-            inserted[last or end_of_words(text, claim.end)] = DOUBT_SIGN
+            inserted[last or end_of_words(text, claim.end)] = data.DOUBT_SIGN
         cited = (passage.text for key in claim.passages if (passage := library.passage(key)) is not None)
         marks = literal_marks(text[claim.start : claim.end], "\n".join(cited))
         inserted |= dict.fromkeys((claim.start + at for at in marks), "\\")

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from claimcheck.language import CJK
-from deep_research.data import VerdictKind
-from deep_research.verification.chart_points import DOUBT_SIGN
+from deep_research.data import DOUBT_SIGN, VerdictKind
 
 _NARROWEST, _WIDEST, COLUMN_EDGES = 12, 80, 4
 """Bounds of the width of a column, and what its edges take; in letters."""

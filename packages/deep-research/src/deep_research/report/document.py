@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from deep_research.data import Claim, ExportInput, Figure, Reference, Report, VerdictKind
+from deep_research.data import DOUBT_SIGN, Claim, ExportInput, Figure, Reference, Report, VerdictKind
 from deep_research.i18n.catalog import explain, phrase
 from deep_research.report.blocks import (
     Bar,
@@ -32,7 +32,7 @@ from deep_research.report.blocks import (
     plain_text,
 )
 from deep_research.report.counts import verdict_counts
-from deep_research.verification.chart_points import DOUBT_SIGN, INFO, is_doubtful, read_chart
+from deep_research.verification.chart_points import INFO, is_doubtful, read_chart
 
 _OPEN, _CLOSE = "\U00010a50", "\U00010a51"
 """Marks where statements begin and end, so that they are found again in what a parser makes of the Markdown.
@@ -158,7 +158,7 @@ def _chart(figure: Figure, report: Report, numbers: Mapping[str, int]) -> Chart:
     largest = max((abs(point.value) for point in figure.points), default=0) or 1
     bars: list[Bar] = []
     for point in figure.points:
-        doubt = (doubt_of(None, report.language),) if is_doubtful(point, report.passages) else ()
+        doubt = (doubt_of(None, report.language),) if is_doubtful(point, report) else ()
         value = (Text(point.display), *cites_of(point.passages, report, numbers), *doubt)
         bars.append(Bar(point.label, value, abs(point.value) / largest, point.value))
     return Chart(figure.title, tuple(bars), figure.kind == "line")

@@ -83,7 +83,7 @@ class Outside:
 
     `tools` are those of others, by the name they are offered under, `unopened` what of them could not be opened. `pages`
     opens single addresses (None without the web), those of the question alone unless `opens_addresses`. `docs` are what
-    the user named, `joined_documents` the texts of those that were read, by source and as they are compared with what
+    the user named, `joined_documents` texts and keys of those that were read, by source, as they are compared with what
     goes out; `asked` are the user's own words. `sources_before` had been read before a follow-up, whose ledger counts
     only the others.
     """
@@ -95,7 +95,7 @@ class Outside:
     opens_addresses: bool = False
     docs: tuple[str, ...] = ()
     asked: str = ""
-    joined_documents: dict[str, str] = field(default_factory=dict)
+    joined_documents: dict[str, tuple[str, str]] = field(default_factory=dict)
     opened: OpenedSources = field(default_factory=OpenedSources)
     sources_before: int = 0
 

@@ -43,7 +43,7 @@ async def plan(
 
     The text that says what a looked-up term means is shown to the planner first.
     """
-    turns = turns or await look_around(ctx, asked or question, analysis)
+    turns = turns or await look_around(ctx, asked or question)
     terms = tuple(term for term in decision.terms if term.found)
     meanings = [p for term in terms if (p := ctx.library.passage(term.passage))]
     passages = list({p.id: p for p in [*meanings, *first_hits(ctx, turns)]}.values())
@@ -60,9 +60,10 @@ async def plan(
     return brief
 
 
-async def look_around(ctx: RunContext, asked: Question, analysis: QueryAnalysis) -> list[Turn]:
+async def look_around(ctx: RunContext, asked: Question) -> list[Turn]:
     """Return what one search for the question, in the user's own words, has found."""
-    actions = list(await ctx.reasoner.discover_actions(asked, analysis, [], ctx.library))
+    unknown = QueryAnalysis(query_type="general", output_format="prose")  # nobody need have judged the question yet
+    actions = list(await ctx.reasoner.discover_actions(asked, unknown, [], ctx.library))
     return [Turn(actions=tuple(actions), observations=tuple(await search.perform(ctx, actions)))]
 
 

@@ -103,48 +103,41 @@ def _repeated(ctx: RunContext, said: str) -> _Why:
     values = {value for text in spelled for value in _values(_PUBLIC_ID.sub(" ", text)) if value not in asked}
     stretches = {stretch for text in spelled for stretch in _stretches(text) if stretch not in asked}
     joined = {_joined(text) for text in spelled}
-    keys = {p for text in joined for p in _parts(text, _KEY) if not (p.isdecimal() or p.isalpha())} - {""}
+    keys = {p for text in joined for p in _parts(text, _KEY) if not (p.isdecimal() or p.isalpha() or p in asked)}
     if not (values or stretches or keys or any(ids.values())):
         return ""
     compared = 0
-    for text in _documents(ctx):
-        compared += (len(values) + len(stretches)) * len(text)
+    for text, written in _documents(ctx):
+        compared += (len(values) + len(stretches)) * len(text) + len(keys) * len(written)
         if compared > _MOST_COMPARED:
             return "words" if stretches else "value"
         # What only looks like a public number, and is not written so in the document, may carry another.
         carried = {value for known, inside in ids.items() if known not in text for value in inside}
-        if any(value in text for value in values | carried):
+        if any(value in text for value in values | carried) or any(key in written for key in keys):
             return "value"
         if any(stretch in text for stretch in stretches):
             return "words"
-    written = _written(ctx) if keys else ""
-    if len(keys) * len(written) > _MOST_COMPARED or any(key in written and key not in asked for key in keys):
-        return "value"
     return ""
 
 
-def _documents(ctx: RunContext) -> Iterator[str]:
-    """Yield the documents read in the run, the only ones known to a model."""
+def _documents(ctx: RunContext) -> Iterator[tuple[str, str]]:
+    """Yield text and keys of the documents read in the run, the only ones known to a model."""
+    known = ctx.outside.joined_documents
     for source in ctx.library.sources():
         if source.origin != "documents":
             continue
-        if source.id not in ctx.outside.joined_documents and (snapshot := ctx.library.snapshot(source.id)) is not None:
+        if source.id not in known and (snapshot := ctx.library.snapshot(source.id)) is not None:
             shown = (snapshot.text, source.title, source.location, *source.authors)
-            ctx.outside.joined_documents[source.id] = _BETWEEN.join(map(_joined, shown))
-        yield ctx.outside.joined_documents.get(source.id, "")
+            known[source.id] = (_BETWEEN.join(map(_joined, shown)), _BETWEEN.join(_keys(snapshot.text)))
+        yield known.get(source.id, ("", ""))
 
 
-def _written(ctx: RunContext) -> str:
-    """Return the keys of the documents read, as they are written there, joined."""
-    known = ctx.outside.joined_documents
-    for source in ctx.library.sources():
-        if source.origin == "documents" and (name := f"keys of {source.id}") not in known:
-            snapshot = ctx.library.snapshot(source.id)
-            text = snapshot.text if snapshot is not None else ""
-            pieces = (text[at : at + _AT_ONCE + _LONGEST_KEY] for at in range(0, len(text), _AT_ONCE))
-            found = (_joined(one[0]) for piece in pieces for one in _VALUE.finditer(piece))
-            known[name] = _BETWEEN.join(one for one in found if not (one.isdecimal() or one.isalpha()))
-    return _BETWEEN.join(text for name, text in known.items() if name.startswith("keys of "))
+def _keys(text: str) -> Iterator[str]:
+    """Yield the keys of a document as they are written there, joined."""
+    for at in range(0, len(text), _AT_ONCE):
+        for found in _VALUE.finditer(text, at, at + _AT_ONCE + _LONGEST_KEY):
+            if not ((joined := _joined(found[0])).isdecimal() or joined.isalpha()):
+                yield joined
 
 
 def _joined(text: str) -> str:

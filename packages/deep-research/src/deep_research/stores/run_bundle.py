@@ -78,7 +78,7 @@ def write_bundle(store: RunStore, path: Path) -> None:
 def _members(store: RunStore, report: Report) -> Iterator[tuple[str, bytes]]:
     yield "run.json", store.load().model_dump_json(indent=1).encode()
     yield "result.json", report.model_dump_json(indent=1).encode("utf-8", "surrogatepass")
-    yield "report.md", with_tables(report.report, report.references, report.passages).encode("utf-8", "surrogatepass")
+    yield "report.md", with_tables(report.report, report).encode("utf-8", "surrogatepass")
     yield "events.jsonl", _lines(event.model_dump(mode="json") for event in store.read_events())
     yield "steers.jsonl", _lines(steer.model_dump(mode="json") for steer in store.read_steers())
     yield "follow_ups.jsonl", _lines(one.model_dump(mode="json") for one in store.read_follow_ups())

@@ -165,7 +165,7 @@ class RunFolder:
     def save_result(self, report: Report) -> str:
         report = safe_noun(report)
         write_atomically(self.result, report.model_dump_json(indent=1))
-        write_atomically(self.report, with_tables(report.report, report.references, report.passages))
+        write_atomically(self.report, with_tables(report.report, report))
         return self.report_place
 
     def has_report(self) -> bool:
@@ -253,7 +253,7 @@ class RunFolder:
         write_atomically(self._follow_ups / f"{made.number}.json", made.model_dump_json(indent=1))
         answer = self._follow_ups / f"{made.number}.md"
         if made.report is not None:
-            write_atomically(answer, with_tables(made.report.report, made.report.references, made.report.passages))
+            write_atomically(answer, with_tables(made.report.report, made.report))
         return str(answer)
 
     def delete(self) -> None:

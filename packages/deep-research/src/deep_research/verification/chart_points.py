@@ -5,11 +5,11 @@ A block is a JSON object: `{"kind": "bar" | "line", "title": …, "unit": …, "
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from math import isfinite
 from typing import Any, NamedTuple
 
-from deep_research.data import Figure, FigurePoint, Reference, ReportPassage
+from deep_research.data import DOUBT_SIGN, Figure, FigurePoint, Report
 from deep_research.text.code_spans import fenced_blocks
 from deep_research.text.inert_markdown import as_read, make_inert
 from deep_research.text.model_json import parse_object
@@ -21,11 +21,6 @@ INFO = "chart"
 _LONG_FENCE = "`" * 12
 MOST_POINTS = 60
 _SHOWN, _SIGNIFICANT = 60, 12
-
-
-DOUBT_SIGN = "°"
-"""Behind what is not confirmed."""
-NO_PASSAGES: Mapping[str, ReportPassage] = {}
 
 
 class Chart(NamedTuple):
@@ -104,19 +99,13 @@ def _point(given: Any, unit: str) -> FigurePoint | None:
     return FigurePoint(label=label, value=value, display=display, passages=cited_ids(said)) if isfinite(value) else None
 
 
-def with_tables(
-    text: str,
-    references: Sequence[Reference] = (),
-    passages: Mapping[str, ReportPassage] = NO_PASSAGES,
-    *,
-    is_rendered: bool = True,
-) -> str:
+def with_tables(text: str, report: Report | None = None, *, is_rendered: bool = True) -> str:
     """Return Markdown with tables in place of charts; unescaped if not `is_rendered`.
 
-    The numbers of `references` stand behind the values that cite their sources, and a sign behind those that are not
-    in their `passages`, where some are given.
+    The numbers of the references of a `report` stand behind the values that cite them, and a sign behind values that
+    are not in their passages.
     """
-    numbers = {one.source: one.number for one in references}
+    numbers = {one.source: one.number for one in report.references} if report is not None else {}
     for chart in reversed(read_charts(text)):
         if figure := chart.figure:
             rows = [(figure.title, figure.unit), ("---", "---"), *((p.label, p.display) for p in figure.points)]
@@ -126,7 +115,7 @@ def with_tables(
                     {numbers[source] for key in point.passages if (source := key.partition("p")[0]) in numbers}
                 )
                 row[1] += "".join(f" [{number}]" for number in cited)
-                row[1] += DOUBT_SIGN * bool(passages and is_doubtful(point, passages))
+                row[1] += DOUBT_SIGN if report is not None and is_doubtful(point, report) else ""
             table = "\n".join(f"| {label} | {value} |" for label, value in cells)
             text = f"{text[: chart.start]}{table}{text[chart.end :]}"
     return text if is_rendered else as_read(text)
@@ -140,10 +129,16 @@ def chart_problems(chart: Chart, passages: Mapping[str, str | None]) -> list[str
     return [chart.fault] if chart.fault else [p for point in chart.points for p in _problems(point, passages)]
 
 
-def is_doubtful(point: FigurePoint, passages: Mapping[str, ReportPassage]) -> bool:
-    """Return whether a point's value is not in its passages, or none is named."""
-    said = {key: f"{one.heading}\n{one.text}" for key in point.passages if (one := passages.get(key)) is not None}
-    return any(_problems(point, said))
+def is_doubtful(point: FigurePoint, report: Report) -> bool:
+    """Return whether a point's value is not in its passages, or none is named.
+
+    Of a source that is cited as a whole the report does not hold the text: nothing is said of it.
+    """
+    if any("p" not in key for key in point.passages):
+        return False
+    known = [(key, one) for key in point.passages if (one := report.passages.get(key)) is not None]
+    titles = {one.source: f"{one.title}\n{one.location}\n{one.url}" for one in report.references}
+    return any(_problems(point, {key: f"{titles.get(p.source, '')}\n{p.heading}\n{p.text}" for key, p in known}))
 
 
 def _problems(point: FigurePoint, passages: Mapping[str, str | None]) -> Iterator[str]:
