@@ -29,7 +29,7 @@ _AT_ONCE = 100
 _EVENTS_AT_ONCE = 64
 """Parts of requests of one connection that are handled before others have their turn."""
 _MOST_LINES = 200
-"""Lines of a head."""
+"""Lines of a head or trailer; h11 takes 30 ms for 15,000."""
 _MOST = 1_000
 _OF_THE_FILES = 3
 """One in so many of the files that the process may open is a connection; runs need the others."""

@@ -21,6 +21,7 @@ _BYTES_OF_A_TEXT = 160_000
 _LONGEST_PAUSE = 10.0
 """A server that asks to wait longer is not waited for: an order of our own is there."""
 _LEAST_HALVED = 8
+"""A request of fewer texts that is refused is not refused for their number."""
 _PATHS: dict[RankerForm, str] = {"embeddings": "/embeddings", "ollama": "/api/embed", "rerank": "/rerank"}
 
 

@@ -121,7 +121,7 @@ def _repeated(ctx: RunContext, said: str) -> _Why:
 
 
 def _documents(ctx: RunContext) -> Iterator[tuple[str, str]]:
-    """Yield text and keys of the documents read in the run, the only ones known to a model."""
+    """Yield text and keys of each document read in the run, joined."""
     known = ctx.outside.joined_documents
     for source in ctx.library.sources():
         if source.origin != "documents":
