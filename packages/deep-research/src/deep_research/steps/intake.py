@@ -18,7 +18,7 @@ used up, or the user would not say), asking becomes starting with a stated assum
 
 import asyncio
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from claimcheck.text.sentences import sentences
 from claimcheck.text.tokens import normalise
@@ -84,7 +84,7 @@ async def look_up(ctx: RunContext, terms: Sequence[str]) -> tuple[Term, ...]:
 
 def _known(ctx: RunContext, term: str, seen: Observation) -> Term:
     passages = [passage for key in seen.passages[:_READ] if (passage := ctx.library.passage(key)) is not None]
-    meant = [(passage, meaning, is_told) for passage in passages for meaning, is_told in _meanings(term, passage)]
+    meant = [(passage, *found) for passage in passages if (found := _meaning(term, passage)) is not None]
     if meant:  # a sentence says more than a heading
         passage, meaning, _ = next((one for one in meant if one[2]), meant[0])
         source = ctx.library.source(passage.source)
@@ -94,14 +94,18 @@ def _known(ctx: RunContext, term: str, seen: Observation) -> Term:
     return Term(term=term, searched=not seen.failure)
 
 
-def _meanings(term: str, passage: Passage) -> Iterator[tuple[str, bool]]:
-    """Yield the first sentence of a passage with the term, or all of it, and which."""
+def _meaning(term: str, passage: Passage) -> tuple[str, bool] | None:
+    """Return the passage's first sentence with the term and True, or its text and False.
+
+    None where it has not the term.
+    """
     forms = [re.escape(normalise(form)) for form in (term, *codes(term))]
     used = re.compile(rf"(?<![a-z0-9])(?:{'|'.join(forms)})(?![a-z0-9])")
-    if used.search(normalise(passage.text)):
-        told = [passage.text[s.start : s.end].strip() for s in sentences(passage.text) if s.kind == "prose"]
-        using = next((text for text in told if used.search(normalise(text))), "")
-        yield (using or passage.text.strip())[:_LONGEST_MEANING], bool(using)
+    if not used.search(normalise(passage.text)):
+        return None
+    told = [passage.text[s.start : s.end].strip() for s in sentences(passage.text) if s.kind == "prose"]
+    using = next((text for text in told if used.search(normalise(text))), "")
+    return (using or passage.text.strip())[:_LONGEST_MEANING], bool(using)
 
 
 def with_terms(judged: Decision, terms: Sequence[Term], question: Question, places: str) -> Decision:

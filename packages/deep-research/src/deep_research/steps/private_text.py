@@ -53,6 +53,7 @@ _VALUE = re.compile(
     r"|(?<![^\W_])\d(?:[\W_]{0,3}\d){7,}"
 )
 _LONGEST_KEY = 200
+"""Characters of a key that is found where two pieces of a document meet."""
 _DIGITS, _KEY = 8, 16
 """Digits of a number, letters and digits of a key, that are held back."""
 _DAY = re.compile(r"(?<!\d)(?:19|20)\d\d-\d\d-\d\d(?!\d)")
