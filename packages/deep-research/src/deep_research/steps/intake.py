@@ -95,7 +95,7 @@ def _known(ctx: RunContext, term: str, seen: Observation) -> Term:
 
 
 def _meaning(term: str, passage: Passage) -> tuple[str, bool] | None:
-    """Return the passage's first sentence with the term and True, or its text and False.
+    """Return a passage's sentence with the term and True, or its text and False.
 
     None where it has not the term.
     """
