@@ -1,7 +1,6 @@
 """Transports of httpx clients that unpack answers, bound their size and time.
 
-httpx unpacks each piece whole and counts nothing, and its timeouts are those of silence. Servers that are set up by
-the user (models, rankers, MCP) may still be broken or somebody else's by now.
+httpx unpacks each piece whole and counts nothing, and its timeouts are those of silence.
 """
 
 import asyncio
@@ -14,12 +13,10 @@ from deep_research.protocol.message_bounds import EVENT_END, MessageBounds, Mess
 
 
 class AnswerLimits(NamedTuple):
-    """The most bytes of an unpacked body, and the most seconds of an exchange.
+    """The most bytes of an unpacked body (64 kB of an error), and seconds of an exchange.
 
-    Of the body of an error 64 kB are given, and the rest is not read. A GET has no deadline: over it MCP servers send
-    messages as long as the session lasts.
-
-    With a `session` each message is held to its bounds, and given whole.
+    A GET has no deadline: over it MCP servers send messages as long as the session lasts. With a `session` each message
+    is held to its bounds, and given whole.
     """
 
     most_bytes: int
@@ -36,7 +33,6 @@ class _Answer:
         self._deadline = None if request.method == "GET" else loop.time() + limits.seconds
 
     async def in_time(self, work: Any) -> Any:
-        """Return what `work` gives. Raises ReadTimeout at the deadline."""
         try:
             async with asyncio.timeout_at(self._deadline):
                 return await work

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from deep_research.errors import Unreadable
 
 ACCEPTED = "gzip, deflate"
-MOST_OF_AN_ERROR = 65_536
-"""What explains a refusal fits in this many bytes; the rest of the body of an error is not read."""
+MOST_OF_AN_ERROR = 65_536  # what explains a refusal fits in these bytes; the rest is not read
 _STEP = 65_536
 _GZIP = zlib.MAX_WBITS | 16
 

@@ -11,24 +11,16 @@ from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Un
 StatusMeaning = Literal["success", "redirect", "refused", "login", "payment", "forbidden", "missing", "wait", "down"]
 """What a client can do about a status; `refused` is every error of the client that has no meaning of its own."""
 
-_MEANINGS: dict[int, StatusMeaning] = {
-    401: "login",
-    402: "payment",
-    403: "forbidden",
-    404: "missing",
-    407: "login",
-    408: "down",
-    410: "missing",
-    425: "down",
-    429: "wait",
-    451: "forbidden",
-    432: "payment",  # the last two are Tavily's
-    433: "payment",
+_STATUSES: dict[StatusMeaning, tuple[int, ...]] = {
+    "login": (401, 407),
+    "payment": (402, 432, 433),  # the last two are Tavily's
+    "forbidden": (403, 451),
+    "missing": (404, 410),
+    "wait": (429,),
+    "down": (408, 425, *range(500, 1_000)),
 }
 OWN_AUTHORITY = " Where your network has a certificate authority of its own, name its file (PEM) in SSL_CERT_FILE."
 MAX_WAIT_SECONDS = 24 * 3600.0
-"""A server that asks for more is treated as if it had asked for a day."""
-
 _ERRORS: dict[StatusMeaning, type[SourceError]] = {
     "success": Unreadable, "redirect": Unreadable,  # such as 204 and 206 where a whole page was asked for
     "login": Blocked, "payment": Blocked, "forbidden": Blocked,
@@ -53,7 +45,7 @@ def status_meaning(status: int, headers: Mapping[str, str] | None = None) -> Sta
         return "success" if status < 300 else "redirect"
     if status == 503 and (headers or {}).get("retry-after"):
         return "wait"
-    return _MEANINGS.get(status) or ("down" if status >= 500 else "refused")
+    return next((meaning for meaning, statuses in _STATUSES.items() if status in statuses), "refused")
 
 
 def error_kind(meaning: StatusMeaning, *, refused: type[SourceError] = SourceError) -> type[SourceError]:
@@ -64,16 +56,13 @@ def error_kind(meaning: StatusMeaning, *, refused: type[SourceError] = SourceErr
 def requested_wait(headers: Mapping[str, str], now: float, said: str = "") -> float | None:
     """Return the seconds a server asks to wait, at most a day, or None.
 
-    `now` is in seconds since 1970.
-
-    Reads Retry-After (seconds or date), its variants of single vendors, and the reset of a used-up quota
-    (`x-ratelimit-remaining: 0` with `x-ratelimit-reset`, as GitHub sends it), else what is `said`. Names of `headers` are in lower case.
+    Reads Retry-After (seconds or date), its variants of single vendors, the reset of a used-up quota as GitHub sends it,
+    else what is `said`. Names of `headers` are in lower case, `now` is in seconds since 1970.
     """
     seconds = _asked_seconds(headers, now)
     if seconds is None and (found := _WAIT_WORDS.search(said)):
-        seconds = (
-            sum(float(part or 0) * unit for part, unit in zip(found.groups(), _UNITS.values(), strict=True)) or None
-        )
+        amounts = zip(found.groups(), _UNITS.values(), strict=True)
+        seconds = sum(float(part or 0) * unit for part, unit in amounts) or None
     return None if seconds is None else min(max(0.0, seconds), MAX_WAIT_SECONDS)
 
 

@@ -1,8 +1,7 @@
 """Detect media types by signature and look, and encodings, whatever is declared.
 
-Signatures after the WHATWG MIME Sniffing standard, reduced to what the readers of this program tell apart;
-encodings after the order byte-order mark, header, document, with labels read as browsers read them
-(https://encoding.spec.whatwg.org/#names-and-labels).
+Signatures are those of the WHATWG MIME Sniffing standard; encodings are told by byte-order mark, header, document, with
+labels read as browsers read them (https://encoding.spec.whatwg.org/#names-and-labels).
 """
 
 import codecs
@@ -35,9 +34,8 @@ _JSON = re.compile(rb'[{\[]\s*["{}\[\]]')
 _MAILBOX = re.compile(rb"From [^\n]{3,200}\d{4}[^\n]{0,20}\r?\n[\w-]+: ")
 _MANUAL = re.compile(rb"^\.(?:TH|Dd|so)[ \t]+\S", re.MULTILINE)
 _CHARSET = re.compile(r";\s*+charset\s*+=\s*+[\"']?\s*+([A-Za-z0-9_:.-]{1,40})", re.IGNORECASE)
-_LONGEST_TYPE = 1_000
-_META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*+=\s*+[\"']?\s*+([A-Za-z0-9_:.-]{1,40})", re.IGNORECASE)
-_XML_CHARSET = re.compile(rb"^<\?xml[^>]{0,200}encoding\s*=\s*[\"']([A-Za-z0-9_:.-]{1,40})[\"']")
+_META_CHARSET = re.compile(r"<meta[^>]{0,200}charset\s*+=\s*+[\"']?\s*+([A-Za-z0-9_:.-]{1,40})", re.IGNORECASE)
+_XML_CHARSET = re.compile(r"^<\?xml[^>]{0,200}encoding\s*=\s*[\"']([A-Za-z0-9_:.-]{1,40})[\"']")
 BOMS = (
     (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
@@ -71,10 +69,7 @@ def media_type_of(body: bytes, content_type: str) -> str:
 
 
 def signed_media_type(data: bytes) -> str | None:
-    """Return the media type that the first bytes prove, or None.
-
-    That of ZIP files is told by the names at their two ends.
-    """
+    """Return the media type that the bytes prove, a ZIP file's by the names in it."""
     if data.startswith(b"PK\x03\x04"):
         names = data[:8192] + data[-65_536:]
         return next((kind for name, kind in _ZIPPED if name in names), ZIP)
@@ -113,12 +108,10 @@ def charset_of(body: bytes, content_type: str) -> str | None:
     for bom, name in BOMS:
         if body.startswith(bom):
             return name
-    declared = (
-        _charset_parameter(content_type),
-        _charset_inside(_XML_CHARSET, body),
-        _charset_inside(_META_CHARSET, body),
-    )
-    return next((name for label in (*declared, "utf-8") if (name := _decoding_codec(body, label))), None)
+    head = body[:_SAMPLE].decode("latin-1")
+    found = (_CHARSET.search(content_type, 0, 1_000), _XML_CHARSET.search(head), _META_CHARSET.search(head))
+    labels = [*(match[1] for match in found if match), "utf-8"]
+    return next((name for label in labels if (name := _decoding_codec(body, label))), None)
 
 
 def codec_of(label: str) -> str:
@@ -136,16 +129,6 @@ def _head(data: bytes) -> bytes:
     return data[:_SAMPLE].removeprefix(codecs.BOM_UTF8).lstrip(b" \t\r\n\f\x04")
 
 
-def _charset_parameter(content_type: str) -> str:
-    found = _CHARSET.search(content_type, 0, _LONGEST_TYPE)
-    return found[1] if found else ""
-
-
-def _charset_inside(pattern: re.Pattern[bytes], body: bytes) -> str:
-    match = pattern.search(body[:_SAMPLE])
-    return match.group(1).decode("ascii") if match else ""
-
-
 def _decoding_codec(body: bytes, label: str) -> str:
     """Return the codec of a label if it decodes the body, else ""."""
     name = codec_of(label)
@@ -160,10 +143,7 @@ def _decoding_codec(body: bytes, label: str) -> str:
 
 
 def text_of(data: bytes) -> str:
-    """Decode a user's bytes by byte-order mark, or else UTF-8; raise UnicodeError.
-
-    Such bytes are settings, prompts and questions; the error says what to do.
-    """
+    """Decode a user's bytes by byte-order mark, else UTF-8; UnicodeError says what to do."""
     encoding = next((encoding for bom, encoding in BOMS if data.startswith(bom)), "utf-8")
     try:
         text = data.decode(encoding).removeprefix("\ufeff")

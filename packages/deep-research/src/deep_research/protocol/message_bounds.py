@@ -1,6 +1,6 @@
 """Count and measure a server's JSON-RPC messages before a client parses them.
 
-A parser makes an object of each value and a client a task of each message, so that few bytes may cost much.
+A parser makes an object of each value and a client a task of each message: few bytes may cost much.
 """
 
 import re
@@ -20,9 +20,7 @@ _SIGN = re.compile(rb'(?>[^",\[{\r\n]++|"(?:[^"\\\r\n]++|\\[^\r\n])*+"?)*+(?:[,\
 class MessageBounds:
     """The bounds on a server's messages in one session, over all its streams.
 
-    `refuse` is told of what is not taken.
-
-    `most` messages, and one more for each second: a stream that is kept open for hours has some as well.
+    These are `most` messages, and one more for each second. `refuse` is told of what is not taken.
     """
 
     def __init__(self, most: int, most_values: int, refuse: Callable[[Unreadable], object]) -> None:
@@ -31,12 +29,7 @@ class MessageBounds:
         self._begun, self._taken = time.monotonic(), 0
 
     def take(self, message: bytes, *, is_counted: bool) -> bytes:
-        """Return a message within the bounds; else raise Unreadable.
-
-        The error is `given_up` where there are too many messages.
-
-        What stands in strings is no value.
-        """
+        """Return a message within the bounds; else raise Unreadable."""
         self._taken += is_counted
         if self._taken > self._most + time.monotonic() - self._begun:
             raise Unreadable(f"it has sent more than {self._most:,} messages, and one a second", given_up=True)
@@ -53,10 +46,7 @@ class Messages:
         self._kept = bytearray()
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
-        """Yield the messages that `piece` completes; raise Unreadable for one too long.
-
-        What was too long is forgotten.
-        """
+        """Yield the messages that `piece` completes; raise Unreadable for one too long."""
         begin = max(0, len(self._kept) - 2)
         self._kept += piece
         while self._end and (found := self._end.search(self._kept, begin)):

@@ -1,8 +1,7 @@
 """Whose name a host is: the registered domain, as far as the usual endings tell.
 
-The whole list of endings is publicsuffix.org's, some 10,000 rules; here stand the second levels that registries of
-countries share. Where one is missing, two owners below it look like one, which is the cautious way round. Hosts of
-anybody's pages (github.io, blogspot.com) are deliberately one domain each: who wants to can have a hundred names there.
+Where an ending is missing, two owners below it look like one, which is the cautious way round. Hosts of anybody's pages
+(github.io, blogspot.com) are deliberately one domain each: who wants to can have a hundred names there.
 """
 
 import ipaddress
@@ -12,19 +11,14 @@ _SECOND_LEVELS = frozenset(
     " org pe plc police re sc sch school".split()
 )  # fmt: skip
 """Below the ending of a country these are no names: example.co.uk, example.ac.kr, example.gouv.fr."""
-_COUNTRY = 2
-"""Endings of countries, and only they, have two letters (ISO 3166)."""
 
 
 def registered_domain(host: str) -> str:
-    """Return the registered domain of a host; an IP address is returned itself.
-
-    `news.example.co.uk` gives `example.co.uk`.
-    """
+    """Return the domain of `news.example.co.uk`: `example.co.uk`; an IP address itself."""
     name = host.casefold().rstrip(".")
     try:
         return str(ipaddress.ip_address(name.strip("[]")))
     except ValueError:
         labels = name.split(".")
-    kept = 3 if len(labels) > 2 and len(labels[-1]) == _COUNTRY and labels[-2] in _SECOND_LEVELS else 2
+    kept = 3 if len(labels) > 2 and len(labels[-1]) == 2 and labels[-2] in _SECOND_LEVELS else 2
     return ".".join(labels[-kept:])
