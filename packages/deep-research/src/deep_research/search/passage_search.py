@@ -1,11 +1,7 @@
 """Search a collection of passages: BM25, titles in the question, a second hop.
 
-Everything here is arithmetic over the index and the texts of some ten candidates; there is no model
-and nothing is learnt.
-
-BM25: Robertson & Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the
-never-negative IDF of Apache Lucene. Rare terms choose the candidates; terms of too many passages
-are counted for the candidates only (as in MaxScore, Turtle & Flood, 1995).
+BM25 is that of Robertson & Zaragoza (2009), with the never-negative IDF of Apache Lucene. Rare terms choose the
+candidates; terms of too many passages are counted for these only (as in MaxScore, Turtle & Flood, 1995).
 """
 
 import heapq
@@ -26,11 +22,13 @@ from deep_research.text.question_terms import joined_words, measures_asked
 _CJK = re.compile(f"[{CJK}]")
 _HAN = compile_on_use(f"[{HAN}]")
 
-# A word of a spaced script is one term; a CJK word of n characters is n-1 bigrams and n characters.
-# These weights make a CJK word of two or three characters count about as much as a word.
-_BIGRAM = 0.35
-_CHARACTER = 0.15
-_MEASURE = 0.5
+POSTINGS_BUDGET = 6_000  # occurrences that one query may score; more frequent terms only re-score candidates
+SCAN_BUDGET = 300_000  # occurrences that may be looked through for the candidates; more frequent terms are left out
+CANDIDATES = 300
+LONGEST_QUESTION = 30
+"""Words besides function words of a query up to which it is a question. Whole abstracts as queries for what they refer to
+find more without a second hop from about this length on, shorter ones find more with it."""
+COMMON = 200  # a name in more passages than this links nothing
 
 
 def query_terms(text: str) -> dict[str, float]:
@@ -41,22 +39,19 @@ def query_terms(text: str) -> dict[str, float]:
     joined = " ".join(word for made in joined_words(text).values() for word in made)
     found = {term: weight for term in index_terms(f"{text} {joined}") if (weight := _weight(term))}
     measures = " ".join(word for told in measures_asked(text).values() for word in told)
-    return {**dict.fromkeys(index_terms(measures), _MEASURE), **found}
+    return {**dict.fromkeys(index_terms(measures), 0.5), **found}
 
 
 def _weight(term: str) -> float:
+    """Return a weight with which a CJK word of two or three signs counts about as much as a word.
+
+    A word of a spaced script is one term; a CJK word of n signs is n-1 bigrams and n signs.
+    """
     if not _CJK.match(term):
         return 1.0
     if len(term) == 1:
-        return _CHARACTER if _HAN.match(term) else 0.0
-    return _BIGRAM
-
-
-POSTINGS_BUDGET = 6_000
-"""Occurrences that one query may score; the terms beyond it, which are the most frequent, only re-score candidates."""
-SCAN_BUDGET = 300_000
-"""Occurrences that may be looked through for the candidates; terms beyond it, which say next to nothing, are left out."""
-CANDIDATES = 300
+        return 0.15 if _HAN.match(term) else 0.0
+    return 0.35
 
 
 def idf(frequency: int, passages: int) -> float:
@@ -65,25 +60,20 @@ def idf(frequency: int, passages: int) -> float:
 
 
 class Ranking:
-    """The passages that answer a query: `scores`, and what each term gave.
-
-    `allowed` restricts to some passages. `terms` maps a term to its weight in the query.
-    """
+    """The passages that answer weighted `terms`: `scores`, and what each term gave."""
 
     def __init__(self, index: TermIndex, terms: Mapping[str, float], *, allowed: Set[int] | None = None) -> None:
-        self._index = index
         self._allowed = allowed
         self.passages = index.count_passages()
         known = {term: frequency for term in terms if (frequency := index.frequency(term))}
-        self._frequencies = dict(sorted(known.items(), key=lambda item: (item[1], item[0])))
-        self.idf = {term: terms[term] * idf(frequency, self.passages) for term, frequency in self._frequencies.items()}
+        frequencies = dict(sorted(known.items(), key=lambda item: (item[1], item[0])))
+        self.idf = {term: terms[term] * idf(frequency, self.passages) for term, frequency in frequencies.items()}
         self._by_term: dict[str, dict[int, float]] = {}
         scores: dict[int, float] = {}
         spent = 0
         # Of a few allowed passages all are candidates: nothing else needs to be scored.
-        is_few = self._allowed is not None and len(self._allowed) <= CANDIDATES
-        among: Collection[int] | None = self._allowed if is_few else None
-        for term, frequency in self._frequencies.items():
+        among: Collection[int] | None = allowed if allowed is not None and len(allowed) <= CANDIDATES else None
+        for term, frequency in frequencies.items():
             spent += frequency
             if scores and spent > SCAN_BUDGET:
                 break
@@ -91,11 +81,11 @@ class Ranking:
                 # Sorting all is faster than a heap, which compares in Python.
                 among = sorted(self._allowed_of(scores), key=scores.__getitem__, reverse=True)[:CANDIDATES]
                 scores = {number: scores[number] for number in among}
-            found = self._index.term_scores(term, frequency, passages=self.passages, weight=self.idf[term], among=among)
+            found = index.term_scores(term, frequency, passages=self.passages, weight=self.idf[term], among=among)
             self._by_term[term] = found
-            known = scores.get
+            before = scores.get
             for number, score in found.items():
-                scores[number] = known(number, 0.0) + score
+                scores[number] = before(number, 0.0) + score
         self.scores = {number: scores[number] for number in sorted(self._allowed_of(scores))}
 
     def _allowed_of(self, numbers: Iterable[int]) -> Iterable[int]:
@@ -114,27 +104,6 @@ class Ranking:
         return self._allowed is None or number in self._allowed
 
 
-FIRST_HITS = 10
-"""Candidates whose names are followed."""
-LONGEST_QUERY = 2000
-"""Characters of a query in which titles are looked for."""
-LONGEST_HEADING = 5
-"""Words of the longest heading within a document that is looked for in a query."""
-LONGEST_QUESTION = 30
-"""Words besides function words of a query up to which it is a question. Whole abstracts as queries for what they refer to
-find more without a second hop from about this length on, shorter ones find more with it."""
-COMMON = 200
-"""A name in more passages than this links nothing."""
-_POOL = 3
-"""How many times the wanted passages are looked at, for near-duplicates."""
-_TITLE_LINK = 0.7
-_NAME_LINK = 0.5
-_PREPARED = 2_000
-"""So many passages are kept with their names: a run asks many questions of the same ones."""
-_COVERED = 0.2
-"""What a term is still worth in the second passage when the first holds it already."""
-
-
 class Text(NamedTuple):
     """The text of a passage, with the title of its source."""
 
@@ -142,8 +111,7 @@ class Text(NamedTuple):
     title: str
 
 
-Read = Callable[[Iterable[int]], Mapping[int, Text]]
-"""Gives the texts of passages by their numbers in the index."""
+Read = Callable[[Iterable[int]], Mapping[int, Text]]  # gives the texts of passages by their numbers in the index
 
 
 def search(
@@ -151,36 +119,34 @@ def search(
 ) -> list[tuple[int, float]]:
     """Return the best passages as (number, score), best first, near-duplicates once.
 
-    `hops` 2 follows the names in the first hits of a question; a long description of what is sought names enough
-    itself, and names that it does not hold lead away from it. `allowed` restricts to some passages.
+    `hops` 2 follows the names in the first ten hits of a question; a long description names enough itself. `allowed`
+    restricts to some passages.
     """
     terms = query_terms(query)
     ranking = Ranking(index, terms, allowed=allowed)
     _add_titles(index, ranking, query)
     if hops > 1 and sum(terms.values()) <= LONGEST_QUESTION:
-        _add_second_hop(index, ranking, read(ranking.best(FIRST_HITS)), query, limit)
+        _add_second_hop(index, ranking, read(ranking.best(10)), query, limit)
     return _chosen(ranking, read, limit)
 
 
 def _chosen(ranking: Ranking, read: Read, limit: int) -> list[tuple[int, float]]:
     """Return the best passages that do not repeat a better one."""
-    order = ranking.best(limit * _POOL)
+    order = ranking.best(3 * limit)
     distinct = Distinct()
     kept: list[tuple[int, float]] = []
     for first in range(0, len(order), limit):
         if len(kept) >= limit:
             break
-        for number, text in read(order[first : first + limit]).items():
-            if distinct.add(text.text):
-                kept.append((number, ranking.scores[number]))
+        texts = read(order[first : first + limit]).items()
+        kept += [(number, ranking.scores[number]) for number, text in texts if distinct.add(text.text)]
     return heapq.nsmallest(limit, kept, key=lambda hit: (-hit[1], hit[0]))
 
 
 def _add_titles(index: TermIndex, ranking: Ranking, query: str) -> None:
     """Add the weight of a title that the question names to the passages under it.
 
-    It is that of its terms, or of the title as one term: "Index Types" is rare where "index" and
-    "type" are not. Among many passages under one title each gains less.
+    It is that of its terms, or of the title as one term: "Index Types" is rare where "index" and "type" are not.
     """
     for title, frequency in _titles_in(index, query).items():
         terms = sum(ranking.idf.get(term, 0.0) for term in set(index_terms(title)))
@@ -192,12 +158,12 @@ def _add_titles(index: TermIndex, ranking: Ranking, query: str) -> None:
 
 def _titles_in(index: TermIndex, query: str) -> dict[str, int]:
     """Return the titles in a query, longest at each place, with numbers of passages."""
-    places = possible_titles(query[:LONGEST_QUERY])
+    places = possible_titles(query[:2_000])
     headings = {
         title: name
         for titles in places
         for title, width in titles.items()
-        if width <= LONGEST_HEADING and (name := heading_key(title))
+        if width <= 5 and (name := heading_key(title))
     }
     known = index.title_frequencies({title for titles in places for title in titles} | set(headings.values()))
     found: dict[str, int] = {}
@@ -214,8 +180,7 @@ def _titles_in(index: TermIndex, query: str) -> dict[str, int]:
 def _add_second_hop(index: TermIndex, ranking: Ranking, texts: Mapping[int, Text], query: str, limit: int) -> None:
     """Raise passages reached by names in a first hit, if they hold what it lacks.
 
-    The score of a passage reached from a hit is a share of the hit's score plus its own BM25, in
-    which terms the hit covers count little; the best way to reach a passage counts.
+    Their score is a share of the hit's plus their own BM25, in which terms that the hit covers count a fifth.
     """
     raised: dict[int, float] = {}
     worst = min((ranking.scores[number] for number in ranking.best(limit)), default=0.0)
@@ -225,7 +190,7 @@ def _add_second_hop(index: TermIndex, ranking: Ranking, texts: Mapping[int, Text
             share = strength * ranking.scores[first]
             if number == first or share + ranking.scores.get(number, 0.0) <= worst or not ranking.allows(number):
                 continue
-            rest = sum(s * (_COVERED if c else 1.0) for s, c in zip(ranking.parts(number), covered, strict=True))
+            rest = sum(s * (0.2 if c else 1.0) for s, c in zip(ranking.parts(number), covered, strict=True))
             raised[number] = max(raised.get(number, 0.0), share + rest)
     for number, score in raised.items():
         ranking.scores[number] = max(ranking.scores.get(number, 0.0), score)
@@ -239,12 +204,10 @@ def _links(index: TermIndex, ranking: Ranking, texts: Mapping[int, Text], asked:
     reached = {name: _passages_with(index, name, ranking.passages) for name in new & in_texts}
     for title, frequency in index.title_frequencies(new).items():
         if frequency <= COMMON:
-            strength: float = _TITLE_LINK / frequency**0.25
+            strength: float = 0.7 / frequency**0.25
             under = dict.fromkeys(index.passages_under_title(title), strength)
             reached[title] = _merged([reached.get(title, {}), under])
-    return {
-        number: _merged(reached[name] for name in titles if name in reached) for number, (_, titles) in of_hit.items()
-    }
+    return {number: _merged(reached.get(name, {}) for name in titles) for number, (_, titles) in of_hit.items()}
 
 
 def _passages_with(index: TermIndex, name: str, passages: int) -> dict[int, float]:
@@ -252,7 +215,7 @@ def _passages_with(index: TermIndex, name: str, passages: int) -> dict[int, floa
     numbers = index.passages_with_name(name, most=COMMON + 1)
     if not 1 < len(numbers) <= COMMON:
         return {}
-    return dict.fromkeys(numbers, _NAME_LINK * min(1.0, idf(len(numbers), passages) / 6))
+    return dict.fromkeys(numbers, 0.5 * min(1.0, idf(len(numbers), passages) / 6))
 
 
 def _merged(links: Iterable[Mapping[int, float]]) -> dict[int, float]:
@@ -263,7 +226,7 @@ def _merged(links: Iterable[Mapping[int, float]]) -> dict[int, float]:
     return merged
 
 
-@lru_cache(maxsize=_PREPARED)
+@lru_cache(maxsize=2_000)  # a run asks many questions of the same passages
 def _names_of(text: Text) -> tuple[frozenset[str], frozenset[str]]:
     """Return the names in a passage, and these with titles that may hide in them."""
     found = title_keys(text.title) | names(text.text)

@@ -7,9 +7,7 @@ from weakref import WeakKeyDictionary
 from deep_research.ports import Library
 from deep_research.text.standing import Standing, read_footer, read_standing
 
-_HEAD_CHARS, _FOOT_CHARS = 4_000, 600
-_CODE = ("text/x-source", "application/x-ipynb+json")
-"""Kinds of documents of which a date in the text is one of the data."""
+_CODE = ("text/x-source", "application/x-ipynb+json")  # a date in their text is one of the data
 _VERSION = re.compile(
     r"(?:\bv|\bversion |\b[A-Za-z][\w+]+ )(\d+(?:\.\d+)+) (?:documentation|manual|docs|guide|reference)\b"
     r"|\b(?:documentation|manual|docs|guide|reference|handbook)\W+(?:v|version )?(\d+(?:\.\d+)+)\b",
@@ -36,14 +34,12 @@ def dated_source(library: Library, source: str) -> Dated:
     known = _read.setdefault(library, {})
     if source not in known:
         snapshot, record = library.snapshot(source), library.source(source)
-        is_text = snapshot is not None and snapshot.media_type not in _CODE
-        standing = read_standing(snapshot.text[:_HEAD_CHARS]) if snapshot is not None and is_text else Standing()
+        text = snapshot.text if snapshot is not None and snapshot.media_type not in _CODE else ""
+        standing = read_standing(text[:4_000])
         if record is not None and not standing.version and (named := _VERSION.search(record.title)):
             standing = standing._replace(version=named[1] or named[2])
-        if (
-            snapshot is not None and is_text and not standing.updated and not standing.version
-        ):  # a version is not renewed by a copy
-            standing = standing._replace(updated=read_footer(snapshot.text[-_FOOT_CHARS:]))
+        if not standing.updated and not standing.version:  # a version is not renewed by a copy
+            standing = standing._replace(updated=read_footer(text[-600:]))
         made = Dated(standing.date or (record.published if record is not None else None) or "", standing)
         if snapshot is None:
             return made

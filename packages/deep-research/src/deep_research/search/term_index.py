@@ -1,8 +1,7 @@
 """The inverted index: SQLite FTS5 over terms of our own making.
 
 FTS5's tokenizers know no stems and cut no Chinese or Japanese, so it is given our terms with spaces between them. The
-texts themselves are kept elsewhere, once (a contentless table). Names need no postings of their own: a name is a phrase
-of the text. Titles are looked up as a whole in a small table.
+texts are kept elsewhere (a contentless table). Titles are looked up as a whole in a small table.
 """
 
 import json
@@ -17,27 +16,21 @@ from deep_research.search.title_names import heading_key, title_keys
 
 VERSION = "7"
 """Changes whenever the same passage would give other terms, or be stored in another way; stores rebuild an index of another version."""
-TITLE_WEIGHT = 3
-"""A term of the title counts as so many occurrences in the text (the simple BM25F of Robertson, Zaragoza & Taylor, 2004)."""
+TITLE_WEIGHT = 3  # occurrences in the text for one in the title (BM25F of Robertson, Zaragoza & Taylor, 2004)
 _TABLES = ("terms", "titles", "postings", "collection")  # the last two are those of earlier versions
 _SCHEMA = (
     # Tokens end at spaces alone: every other sign that a term may hold belongs to it.
     "CREATE VIRTUAL TABLE terms USING fts5(title, body, content='', tokenize=\"ascii tokenchars '.''-_+#&'\")",
     "CREATE TABLE titles (key TEXT, first INTEGER, passages INTEGER NOT NULL, PRIMARY KEY (key, first)) WITHOUT ROWID",
 )
-_FLUSH_AFTER = 8192
-_SMALLEST_IDF = 1e-6
-"""FTS5 raises the weight of a term that most passages hold to this."""
-
-Row = tuple[int, str, str]
-"""The number of a passage, the terms of its title, those of its headings and text."""
+Row = tuple[int, str, str]  # the number of a passage, the terms of its title, those of its headings and text
 
 
 class TermIndex:
     """An index of passages' terms and titles; the caller holds lock and transaction.
 
-    Passages that are added and removed wait in memory until `flush`, because each statement of FTS5 inside a savepoint
-    writes a segment of its own. The caller flushes before it asks and before it commits.
+    What is added and removed waits in memory, because each statement of FTS5 inside a savepoint writes a segment of its
+    own: the caller flushes before it asks and before it commits.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -53,10 +46,7 @@ class TermIndex:
             self._db.execute(statement)
 
     def add(self, title: str, passages: Mapping[int, tuple[str, str]]) -> None:
-        """Index a document's passages: (text, headings) by number.
-
-        The numbers are higher than all before.
-        """
+        """Index a document's passages: (text, headings) by ever higher numbers."""
         if not passages:
             return
         self._flush_many()
@@ -73,7 +63,7 @@ class TermIndex:
         self._removed += _rows(title, passages)
 
     def _flush_many(self) -> None:
-        if len(self._added) + len(self._removed) >= _FLUSH_AFTER:
+        if len(self._added) + len(self._removed) >= 8192:
             self.flush()
 
     def flush(self) -> None:
@@ -100,14 +90,11 @@ class TermIndex:
     def term_scores(
         self, term: str, frequency: int, *, passages: int, weight: float, among: Collection[int] | None = None
     ) -> dict[int, float]:
-        """Return a term's BM25 score in each passage that holds it, or those in `among`.
-
-        `frequency` is that of the term, `passages` the number of all, `weight` what stands for the IDF.
-        """
+        """Return a term's BM25 score by passage, `weight` in place of its IDF."""
         query = "SELECT rowid, bm25(terms, ?) * ? FROM terms WHERE terms MATCH ?"
-        # FTS5's IDF, which is zero or less in most small collections, is divided out.
+        # FTS5's IDF is divided out: in most small collections it is zero or less, for which FTS5 takes 1e-6.
         theirs = math.log((passages - frequency + 0.5) / (frequency + 0.5))
-        values: list[str | float] = [TITLE_WEIGHT, -weight / (theirs if theirs > 0 else _SMALLEST_IDF), f'"{term}"']
+        values: list[str | float] = [TITLE_WEIGHT, -weight / (theirs if theirs > 0 else 1e-6), f'"{term}"']
         if among is not None:
             # The sign keeps FTS5 from asking for each row by itself, and from counting the term's passages each time.
             query += " AND +rowid IN (SELECT value FROM json_each(?))"
@@ -148,13 +135,11 @@ def _titles(title: str, passages: Mapping[int, tuple[str, str]]) -> list[tuple[s
 def _rows(title: str, passages: Mapping[int, tuple[str, str]]) -> list[Row]:
     with COMPUTING:
         terms = _shared_terms(title)
-        return [
-            (n, terms, f"{_shared_terms(heading)} {join_index_terms(text)}") for n, (text, heading) in passages.items()
-        ]
+        bodies = {n: f"{_shared_terms(heading)} {join_index_terms(text)}" for n, (text, heading) in passages.items()}
+        return [(number, terms, body) for number, body in bodies.items()]
 
 
-_shared_terms = lru_cache(maxsize=500)(join_index_terms)
-"""The terms of a title or heading, which many passages share."""
+_shared_terms = lru_cache(maxsize=500)(join_index_terms)  # those of a title or heading, which many passages share
 
 
 @lru_cache(maxsize=5_000)

@@ -1,8 +1,7 @@
 """Names in a text, and the keys under which names and titles are looked up.
 
-A name is a run of capitalised words (with the small words inside it), a katakana word, or what
-stands in title marks (《…》, 「…」). Without a model this is what links passages: the title of one is
-a name in another, as in the passage graphs of HippoRAG (Gutiérrez et al., 2024).
+A name is a run of capitalised words (with the small words inside it), a katakana word, or what stands in title marks.
+Without a model this is what links passages, as in the passage graphs of HippoRAG (Gutiérrez et al., 2024).
 """
 
 import re
@@ -12,14 +11,10 @@ from claimcheck.language import CJK
 from claimcheck.lexicon import compile_on_use, groups, words
 from claimcheck.text.tokens import STOP_WORDS, content_terms, fold_diacritics, normalise
 
-LONGEST_TITLE = 12
-"""Words (characters in a run without spaces) of the longest title that is looked for in a text."""
+LONGEST_TITLE = 12  # words of it, or characters in a run without spaces
 _UPPER = "".join(letter for letter in map(chr, range(ord("A"), 0x530)) if letter.isupper())
 _INNER = rf"[^\W{CJK}]"
-_CAPITAL = (
-    rf"(?:[{_UPPER}](?:(?:{_INNER}|['’.\-&])*{_INNER})?"
-    rf"|\d(?:(?:{_INNER}|[.,\-])*{_INNER})?)"
-)
+_CAPITAL = rf"(?:[{_UPPER}](?:(?:{_INNER}|['’.\-&])*{_INNER})?|\d(?:(?:{_INNER}|[.,\-])*{_INNER})?)"
 _SMALL = r"(?:of|the|and|de|la|le|du|des|von|van|der|den|di|da|del|for|in|on|at|to|a|an|et|el|al|y|[&–-])"
 _PHRASE = compile_on_use(rf"{_CAPITAL}(?:,? (?:{_SMALL} ){{0,2}}{_CAPITAL})*")
 _BREAK = re.compile(r",| and | (?=(?:in|at|on|for|to) )")
@@ -28,30 +23,21 @@ _WORD = re.compile(r"[^\W_]+")
 _PIECE = compile_on_use(rf"[{CJK}]|[^\W_{CJK}]+")
 _CJK_CHAR = re.compile(f"[{CJK}]")
 _PARENTHESIS = re.compile(r"(?<!\s)\s*[(（][^()（）]*[)）]\s*")
-_NUMBERING = re.compile(
-    r"(?:(?:chapter|section|part|appendix) )?(?:[0-9]+|[a-z](?=\.))(?:\.[0-9]+)*\.? +", re.IGNORECASE
-)
-HEADING = "#"
-"""What the keys of headings within a document begin with."""
+_NUMBERING = re.compile(r"(?i)(?:(?:chapter|section|part|appendix) )?(?:[0-9]+|[a-z](?=\.))(?:\.[0-9]+)*\.? +")
+HEADING = "#"  # what the keys of headings within a document begin with
 _DASH = re.compile(r"(?<!\s)\s+[—–-]\s+")
 _MONTHS = {text.split()[0] for listed in groups("months").values() for text in listed}
 _NOT_NAMES = STOP_WORDS.union(words("stop_words.leading"), words("stop_words.weekdays"), _MONTHS)
 
 
 def key(name: str) -> str:
-    """Return the key for looking up a name: its words, case-folded, without marks.
-
-    Spaces stand between words of spaced scripts only, so that a name has one key inside a run too.
-    """
+    """Return a name's key: its words, case-folded, with spaces in spaced scripts alone."""
     return reduce(_join, (word for word, _ in _words(name)), "")
 
 
 @lru_cache(maxsize=500)
 def title_keys(title: str) -> frozenset[str]:
-    """Return a title's keys: whole, bare, and the part before a comma or dash.
-
-    Bare is without numbering and parentheses.
-    """
+    """Return a title's keys: whole, bare, and the part before a comma or dash."""
     bare = bare_title(title)
     head, *tail = _DASH.split(bare, maxsplit=1)
     keys = {key(title), key(bare), key(bare.partition(",")[0]), key(head) if tail else ""}
@@ -103,11 +89,9 @@ def phrases(text: str) -> list[str]:
 
 
 def possible_titles(text: str) -> list[dict[str, int]]:
-    """Return for each word of `text` the titles that may begin there: key → width.
+    """Return for each word the titles that may begin there: key to number of words.
 
-    The width is the number of words.
-
-    They are keys, longest first. A single word counts where it is capitalised: titles such as "Brother" are words of every text.
+    The longest is first. A single word counts where it is capitalised: "Brother" is a word of every text.
     """
     words = _words(text)
     places: list[dict[str, int]] = []
