@@ -1,7 +1,6 @@
 """Tools that a program hands in: LangChain's, objects of their shape, functions.
 
-Wanted of each are `name`, `description`, `args_schema` (a Pydantic model or a JSON schema) and `ainvoke`
-(https://docs.langchain.com/oss/python/langchain/mcp).
+Wanted of each are `name`, `description`, `args_schema` (a Pydantic model or a JSON schema) and `ainvoke`.
 """
 
 import asyncio
@@ -56,11 +55,9 @@ def _as_tool(given: Any, argument: str) -> Any:
         raise ConfigError(message, setting=argument, value=str(given)[:100])
     from langchain_core.tools import StructuredTool  # noqa: PLC0415 - only with functions
 
-    function: Any = given
+    function: dict[str, Any] = {"coroutine" if inspect.iscoroutinefunction(given) else "func": given}
     try:
-        if inspect.iscoroutinefunction(function):
-            return StructuredTool.from_function(coroutine=function)
-        return StructuredTool.from_function(function)
+        return StructuredTool.from_function(**function)
     except ValueError as error:  # a function without a docstring
         message = f"The function {given.__name__!r} of {argument} cannot be a tool: {error}"
         raise ConfigError(message, setting=argument, value=given.__name__) from error
@@ -74,7 +71,6 @@ def _input(given: Any, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any
 
 
 def _answer(result: Any) -> ToolAnswer:
-    """Convert a tool's text, content blocks, message or plain data to an answer."""
     if getattr(result, "status", "") == "error":
         raise SourceError(shortened(str(getattr(result, "content", ""))))
     artifact = getattr(result, "artifact", None)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from importlib import metadata
+from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx2
@@ -21,19 +21,15 @@ from deep_research.mcp.tool_answers import MOST_PARTS, answer_of, failure, tool_
 from deep_research.protocol.bounded_transport import AnswerLimits, bounded_transport
 from deep_research.protocol.message_bounds import MessageBounds
 
-_MOST_BYTES = 4 * 1024 * 1024
-"""Of an answer or event over HTTP, and of a line of a program: to measure and parse it holds the loop for 0.1 s."""
-_MOST_MESSAGES = 2_000
-"""Of a session, beside one a second: the SDK makes a task and a request of a message of some 50 bytes."""
-_MOST_VALUES = 50_000
-"""Of a message: the SDK makes objects of them on the loop, in some microseconds each."""
+_MOST_BYTES = 4 * 1024 * 1024  # of an answer, event or line: to measure and parse it holds the loop for 0.1 s
+_MOST_MESSAGES = 2_000  # of a session, beside one a second: the SDK makes a task and a request of each
+_MOST_VALUES = 50_000  # of a message: the SDK makes objects of them on the loop
 
 
 def open_http(server: McpServer, stack: AsyncExitStack, bounds: MessageBounds, *, proxy: str) -> "Transport":
     """Return the HTTP transport to `server`, closed with `stack`; note every status."""
-    address = without_credentials(server.url)
-    timeout = httpx2.Timeout(server.timeout_seconds, connect=min(server.timeout_seconds, 10.0))
-    limits = AnswerLimits(_MOST_BYTES, 2 * server.timeout_seconds, bounds)
+    address, seconds = without_credentials(server.url), server.timeout_seconds
+    limits = AnswerLimits(_MOST_BYTES, 2 * seconds, bounds)
     transport = bounded_transport(httpx2, limits, proxy=with_credentials(proxy) or None, trust_env=False)
 
     async def note(response: httpx2.Response) -> None:
@@ -43,7 +39,7 @@ def open_http(server: McpServer, stack: AsyncExitStack, bounds: MessageBounds, *
 
     client = httpx2.AsyncClient(
         headers={**basic_authorization(address), **server.headers},
-        timeout=timeout,
+        timeout=httpx2.Timeout(seconds, connect=min(seconds, 10.0)),
         transport=transport,
         trust_env=False,
         event_hooks={"response": [note]},
@@ -59,12 +55,9 @@ if TYPE_CHECKING:
     from mcp import Client
 
 _PAGES, _MOST_TOOLS, _MOST_ENTRIES = 20, 200, 1_000
-_CLOSING_SECONDS = 15.0
-"""A program's input is closed, 2 s later it is terminated, and 2 s later killed."""
 _T = TypeVar("_T")
 _STATUSES: ContextVar[list[int | Unreadable]] = ContextVar("statuses")
-"""The statuses of HTTP answers to whoever asks at the moment, and what was not read of them; the SDK hands the context
-of a request on."""
+"""The statuses of HTTP answers to whoever asks at the moment, and what was not read; the SDK hands the context on."""
 
 
 class McpConnection:
@@ -75,9 +68,7 @@ class McpConnection:
     ) -> None:
         """Set up a server with its variables filled in; `hide` masks secrets it tells."""
         self.name = name
-        self._server = server
-        self._proxy = proxy
-        self._hide = hide
+        self._server, self._proxy, self._hide = server, proxy, hide
         self._client: Client | None = None
         self._bounds = MessageBounds(_MOST_MESSAGES, _MOST_VALUES, self._refuse)
         self._unfit: list[OfferedTool] = []
@@ -139,7 +130,9 @@ class McpConnection:
             return
         if self._scope is not None:
             self._scope.cancel()
-        await asyncio.wait({self._task}, timeout=_CLOSING_SECONDS)
+        await asyncio.wait(
+            {self._task}, timeout=15.0
+        )  # a program's input is closed, 2 s later it is terminated, 2 s later killed
 
     async def _serve(self, ready: "asyncio.Future[tuple[OfferedTool, ...]]") -> None:
         """Open the session, keep it open until `close`, and close it, all in one task."""
@@ -173,19 +166,17 @@ class McpConnection:
                 ready.exception()  # seen: who asked may be gone
 
     def _make(self, stack: AsyncExitStack, error_output: StandardError) -> "Client":
-        """Return the client, not yet entered."""
         from mcp.types import Implementation  # noqa: PLC0415
 
         from mcp import Client  # noqa: PLC0415 - only with a server
 
         said = Implementation(name="deep-research", version=metadata.version("deep-research"))
-        transport = _fit(self._transport(stack, error_output), self._unfit, self._refuse)
-        return Client(transport, read_timeout_seconds=self._server.timeout_seconds, client_info=said, cache=None)
-
-    def _transport(self, stack: AsyncExitStack, error_output: StandardError) -> "Transport":
         if self._server.url:
-            return open_http(self._server, stack, self._bounds, proxy=self._proxy)
-        return open_program(self._server, self._bounds, _MOST_BYTES, error_output)
+            transport = open_http(self._server, stack, self._bounds, proxy=self._proxy)
+        else:
+            transport = open_program(self._server, self._bounds, _MOST_BYTES, error_output)
+        fit = _fit(transport, self._unfit, self._refuse)
+        return Client(fit, read_timeout_seconds=self._server.timeout_seconds, client_info=said, cache=None)
 
     async def _while_served(self, work: Awaitable[_T], seconds: float) -> _T:
         """Return what `work` gives; a session that ends meanwhile ends it too."""
@@ -222,16 +213,11 @@ class McpConnection:
 
 
 async def _accept(name: str, result: "CallToolResult") -> None:
-    """Accept a tool's answer without validating it against the server's schema.
-
-    A pattern in such a schema can hold a process for ever.
-    """
+    """Accept a tool's answer: a pattern in the server's schema can hold a process for ever."""
 
 
 def _load() -> None:
     """Import the SDK (about a second); silence its warnings if logging is not set up."""
-    from importlib import import_module  # noqa: PLC0415
-
     import_module("mcp")
     if {*logging.getLogger().handlers} <= {logging.lastResort}:
         for name in ("mcp.client", "mcp.shared", "client"):  # the SDK's session logs as `client`
@@ -239,12 +225,9 @@ def _load() -> None:
 
 
 class _FitMessages:
-    """The messages of a server, without tools that do not keep to the protocol.
+    """The messages of a server, without tools for which the SDK refuses a whole list.
 
-    For one such tool the SDK refuses a whole list.
-
-    What is left out goes to `unfit`; a list that is too long is refused, and of the parts of an answer no more are given
-    to the SDK than are looked at.
+    These go to `unfit`; a list that is too long is refused, and of an answer no more parts are given on than are taken.
     """
 
     def __init__(self, messages: Any, unfit: list[OfferedTool], refuse: Callable[[Unreadable], object]) -> None:
@@ -294,18 +277,14 @@ def _is_fit(tool: Any) -> bool:
     if not isinstance(schema, dict) or schema.setdefault("type", "object") != "object":
         return False
     try:
-        validate_server_result("tools/list", _STRICT_VERSION, {"tools": [tool]})
+        # By the rules of this version the SDK judges a list of tools, also for the versions before it.
+        validate_server_result("tools/list", "2025-11-25", {"tools": [tool]})
     except ValueError:
         return False
     return True
 
 
-_STRICT_VERSION = "2025-11-25"
-"""The version of the protocol by whose rules the SDK judges a list of tools, also for the versions before it."""
-
-
 async def _list(client: "Client") -> tuple[OfferedTool, ...]:
-    """All tools of a server, page by page."""
     tools: list[OfferedTool] = []
     cursor: str | None = None
     for _ in range(_PAGES):
@@ -321,7 +300,5 @@ def _offered(tool: Any) -> OfferedTool:
     hints = tool.annotations
     only_reads, destroys = (hints.read_only_hint, hints.destructive_hint) if hints else (None, None)
     changes = only_reads is False or (only_reads is None and bool(destroys))
-    title = tool.title or (hints.title if hints else None) or ""
-    return OfferedTool(
-        name=tool.name, title=title, description=tool.description or "", parameters=tool.input_schema, changes=changes
-    )
+    title, told = tool.title or (hints.title if hints else None) or "", tool.description or ""
+    return OfferedTool(name=tool.name, title=title, description=told, parameters=tool.input_schema, changes=changes)

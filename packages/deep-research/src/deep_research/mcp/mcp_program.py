@@ -25,9 +25,7 @@ from deep_research.errors import Unreadable
 from deep_research.protocol.message_bounds import LINE_END, MessageBounds, Messages
 
 _Incoming = ObjectSendStream[SessionMessage | Exception]
-_LONGEST_LINE = 2_000
-_SECONDS = 2.0
-"""To end by itself once its input is closed, then once it is told to; and to be gone once it is killed."""
+_SECONDS = 2.0  # to end by itself once its input is closed, then once it is told to; to be gone once it is killed
 _CLOSED = (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError)
 _log = logging.getLogger(__name__)
 
@@ -38,9 +36,7 @@ class StandardError:
     def __init__(self, name: str, hide: Callable[[str], str]) -> None:
         reader, writer = os.pipe()
         self.file = os.fdopen(writer, "w")
-        self._name = name
-        self._hide = hide
-        self._last = ""
+        self._name, self._hide, self._last = name, hide, ""
         self._thread = threading.Thread(target=self._read, args=(reader,), daemon=True)
         self._thread.start()
 
@@ -56,7 +52,7 @@ class StandardError:
 
     def _read(self, reader: int) -> None:
         with os.fdopen(reader, errors="replace") as lines:
-            while line := lines.readline(_LONGEST_LINE):
+            while line := lines.readline(2_000):
                 if said := self._hide(line.strip()):
                     self._last = said
                     _log.info("%s: %s", self._name, said)
@@ -66,10 +62,7 @@ class StandardError:
 async def open_program(
     server: McpServer, bounds: MessageBounds, most_bytes: int, error_output: StandardError
 ) -> AsyncIterator[Any]:
-    """Give the message streams of a program; none longer than `most_bytes` is heard.
-
-    At the end of the block, or of its output, the program and its process group are ended.
-    """
+    """Give the message streams of a program, which is ended with its process group."""
     program = _Program(await _start(server, error_output))
     incoming, messages = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     answers, outgoing = anyio.create_memory_object_stream[SessionMessage](0)

@@ -1,8 +1,4 @@
-"""Read outside tools' answers within bounds, and explain failures of servers.
-
-What could not be taken is told beside the text. Failures are explained by type and code, never by the words of a
-message.
-"""
+"""Read outside tools' answers within bounds, and explain failures by type and code."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -15,10 +11,8 @@ from deep_research.data.outside_tools import ToolAnswer, ToolContent
 from deep_research.errors import SourceError, Unreachable, Unreadable
 from deep_research.protocol.http_semantics import error_kind, status_meaning
 
-MOST_CHARS = 400_000
-"""Text taken from one answer; about a hundred pages."""
-MOST_PARTS = 200
-"""Of an answer, empty ones too."""
+MOST_CHARS = 400_000  # of one answer; about a hundred pages
+MOST_PARTS = 200  # of an answer, empty ones too
 _LONGEST = 300
 _CONNECTION_CLOSED, _REQUEST_TIMEOUT = -32000, -32001
 """Codes that the SDK gives of its own accord; the others are the server's."""
@@ -93,9 +87,8 @@ def failure(
 ) -> SourceError:
     """Return the error that explains a server's failure.
 
-    `status` is the HTTP status of its last refusal, `about` what was asked or said.
-
-    A program that has ended is gone for good (`given_up`); over HTTP only one answer was cut off.
+    `status` is the HTTP status of its last refusal, `about` what was asked or said. A program that has ended is gone for
+    good (`given_up`); over HTTP only one answer was cut off.
     """
     cause = error
     while isinstance(cause, BaseExceptionGroup):

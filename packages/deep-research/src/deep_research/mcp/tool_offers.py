@@ -1,7 +1,4 @@
-"""Make outside tools fit for a prompt: clean names, texts and schemas in bounds.
-
-What a server writes about its tools is outside text: it is cleaned as found text is, and kept short.
-"""
+"""Make outside tools fit for a prompt: clean names, texts and schemas in bounds."""
 
 import json
 import re
@@ -17,7 +14,6 @@ MOST_PER_SERVER = 32
 _LONGEST_NAME, _LONGEST_TEXT, _LONGEST_NOTE, _LONGEST_SCHEMA = 64, 500, 160, 6_000
 _DEPTH, _MOST_PROPERTIES, _MOST_CHOICES = 6, 40, 60
 _LONGEST_GIVEN, _MOST_PARTS = 60_000, 300  # a schema that names itself is small, and unfolds without end
-_LARGEST = 2**53
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
 _PROPERTY = re.compile(r"[A-Za-z0-9_.$-]{1,64}")
 _NUMBERS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
@@ -38,10 +34,7 @@ class Offer(NamedTuple):
 
 
 def offers(listed: Mapping[str, Sequence[OfferedTool]], taken: Collection[str]) -> list[Offer]:
-    """Return the tools of all servers under unique names.
-
-    Names in `taken` or given twice get the name of their server before them.
-    """
+    """Return all tools; names in `taken` or given twice get their server's before them."""
     plain = [(server, tool, _name(tool.name)) for server, tools in listed.items() for tool in tools]
     names = [name for _, _, name in plain]
     offered: dict[str, Offer] = {}
@@ -53,10 +46,7 @@ def offers(listed: Mapping[str, Sequence[OfferedTool]], taken: Collection[str]) 
 
 
 def chosen(tools: Sequence[OfferedTool], wanted: Sequence[str]) -> tuple[list[OfferedTool], list[str]]:
-    """Return the tools of a server to offer, and notes to the user on the others.
-
-    `wanted` are the names that the user has listed; without any, all are offered that change nothing.
-    """
+    """Return a server's tools to offer (`wanted`, or all that change nothing), and notes."""
     unfit = shorten(", ".join(_words(tool.name, _LONGEST_NAME) for tool in tools if tool.unfit), _LONGEST_TEXT)
     notes = [f"left out, because their schemas are not those of objects: {unfit}"] if unfit else []
     tools = [tool for tool in tools if not tool.unfit]
@@ -112,10 +102,7 @@ def _words(text: Any, limit: int) -> str:
 
 
 def _schema(part: Any, whole: Mapping[str, Any], left: Iterator[int], depth: int) -> dict[str, Any]:
-    """Return a schema in keywords of all providers, with references written out.
-
-    Notes are cleaned and shortened; at most `left` parts are taken.
-    """
+    """Return a schema of at most `left` parts, in keywords that all providers know."""
     if not isinstance(part, Mapping) or depth > _DEPTH or next(left, None) is None:
         return {}
     if isinstance(named := part.get("$ref"), str):
@@ -143,11 +130,8 @@ def _schema(part: Any, whole: Mapping[str, Any], left: Iterator[int], depth: int
 
 
 def _is_number(value: Any) -> bool:
-    """Return whether a value is a number of a size that every provider accepts.
-
-    A number without end is no JSON, and ends the run that sends it.
-    """
-    return isinstance(value, int | float) and abs(value) < _LARGEST
+    """Return whether a value is a number that every provider accepts."""
+    return isinstance(value, int | float) and abs(value) < 2**53
 
 
 def _properties(part: Mapping[str, Any], whole: Mapping[str, Any], left: Iterator[int], depth: int) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Convert a tool's answer to sources: one per text, or one per entry of a list.
 
-Servers answer as they like. Structured content is read first, then text that is JSON, then text as Markdown.
+Structured content is read first, then text that is JSON, then text as Markdown.
 """
 
 import hashlib
@@ -18,8 +18,7 @@ from deep_research.text.page_noise import unreadable_because
 
 _MOST_SOURCES = 50
 _DEPTH = 4
-_SHORT = 300
-"""Characters up to which a text that tells of an error is nothing but that."""
+_SHORT = 300  # characters up to which a text that tells of an error is nothing but that
 _TITLES = ("title", "name", "story_title", "headline", "subject", "full_name", "label")
 _ADDRESSES = ("url", "link", "href", "html_url", "web_url", "story_url", "source_url", "permalink", "uri")
 _TEXTS = (
@@ -28,8 +27,7 @@ _TEXTS = (
 )  # fmt: skip
 _DATES = ("published", "published_at", "publishedAt", "date", "created_at", "createdAt", "created_at_i", "time", "year")
 _AUTHORS = ("authors", "author", "by", "user", "creator")
-_UNSAID = frozenset(("title", *_ADDRESSES, *_TEXTS))
-"""Fields that are not written out beside an entry's title, address and text."""
+_UNSAID = ("title", *_ADDRESSES, *_TEXTS)  # fields that are not written out beside title, address and text
 
 
 class Call(NamedTuple):
@@ -48,7 +46,7 @@ class Call(NamedTuple):
 def sources_in(answer: ToolAnswer, call: Call) -> SearchResult:
     """Return the sources in an answer with their texts, and a gap per non-text part.
 
-    A short text about an error is a gap and not evidence, whether the tool calls it an error or not.
+    A short text about an error is a gap, whether the tool calls it an error or not.
     """
     gaps = [_gap(call, f"{_NOT_READ.get(p.kind, p.kind)} was not read") for p in answer.parts if p.kind != "text"]
     rows = _rows_of(answer)
@@ -182,7 +180,6 @@ def _names(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _found(call: Call, url: str, document: Document, **facts: Any) -> Found:
-    """Build a found source whose key depends on its text."""
     digest = hashlib.sha256(f"{facts['title']}\0{url}\0{document.text}".encode("utf-8", "surrogatepass"))
     return Found(
         key=f"mcp:{call.server}:{digest.hexdigest()[:16]}",
