@@ -1,6 +1,7 @@
 """How sources call their APIs."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -146,7 +147,7 @@ async def test_sizes_and_hosts(internet, make_web, clock):
     internet.site("api.test").on("/v1/search", answers.endless())
     internet.dns.remove("gone.test")
     web = make_web()
-    small = WebApiClient(web.pages, limits=FetchLimits(max_bytes=1_000), clock=clock)
+    small = replace(web.api, transport=web.pages, limits=FetchLimits(max_bytes=1_000))
     with pytest.raises(Unreadable):
         await small.request("GET", API)
     with pytest.raises(NotFound):

@@ -13,7 +13,7 @@ from deep_research.fetch.addresses import Address, refuse
 IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-_SPECIAL = {
+_SPECIAL = {  # the most telling kind first
     "cloud metadata": "169.254.169.254/32 169.254.170.0/24 100.100.100.200/32 192.0.0.192/32 168.63.129.16/32"
     " fd00:ec2::/32 fd20:ce::/32",
     "loopback": "127.0.0.0/8 ::1/128",
@@ -37,14 +37,13 @@ _ISATAP = (0x00005EFE, 0x02005EFE)
 
 
 @cache
-def special_networks() -> tuple[tuple[str, Network], ...]:
-    """Return (kind, network) pairs, the most telling kind first."""
+def _special_networks() -> tuple[tuple[str, Network], ...]:
     return tuple((kind, ipaddress.ip_network(net)) for kind, nets in _SPECIAL.items() for net in nets.split())
 
 
 def special_kind(address: IpAddress) -> str | None:
     """Return the kind of a special address, or None for an ordinary public one."""
-    for kind, network in special_networks():
+    for kind, network in _special_networks():
         if address.version == network.version and address in network:
             return kind
     if isinstance(address, ipaddress.IPv6Address):
@@ -63,10 +62,7 @@ WEB_PORTS = frozenset({80, 443, *range(8000, 9000)})
 
 @dataclass(frozen=True, slots=True)
 class AllowedHost:
-    """An entry of `allowed_internal_hosts`: a name (or `*.name`) or network, a port.
-
-    Port None means the web ports, 0 any.
-    """
+    """An entry of `allowed_internal_hosts`; port None means the web ports, 0 any."""
 
     name: str = ""
     network: Network | None = None
@@ -124,12 +120,9 @@ def _refuse_port(address: Address) -> None:
 
 
 def parse_allowed(entry: str) -> AllowedHost:
-    """Return a parsed entry of `allowed_internal_hosts`.
+    """Return a parsed entry of `allowed_internal_hosts`. Raises ConfigError.
 
-    Forms are `host`, `*.domain`, `10.0.0.0/8` and `[::1]`, each with an optional `:port` or `:*`. Without a port
-    the web ports are meant.
-
-    Raises ConfigError.
+    Forms are `host`, `*.domain`, `10.0.0.0/8` and `[::1]`, each with an optional `:port` or `:*`.
     """
     text = entry.strip().lower()
     host, port = text, None

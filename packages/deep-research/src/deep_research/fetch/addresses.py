@@ -1,11 +1,8 @@
 """Strict parsing of web addresses, and the known addresses that may be opened.
 
-An ambiguous address is refused, never repaired. Known are those that a user, a source or a page already read has
-named.
-
-Two programs that read one address differently (a checker and a connector) are how guards are bypassed. So an address
-is taken apart once, here, and everything after works on the parts. Host names follow UTS #46 (the `idna` package), dot
-segments RFC 3986 section 5.2.4.
+Two programs that read one address differently (a checker and a connector) are how guards are bypassed. So an ambiguous
+address is refused, and others are taken apart once, here; everything after works on the parts. Host names follow
+UTS #46, dot segments RFC 3986 section 5.2.4.
 """
 
 import ipaddress
@@ -41,10 +38,7 @@ _PAIRS = {")": "(", "]": "[", "}": "{"}
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A web address in parts; `host` is lower-case ASCII, `target` path and query.
-
-    An IPv6 host has no brackets.
-    """
+    """A web address in parts; `host` is lower-case ASCII, without brackets."""
 
     scheme: str
     host: str
@@ -99,10 +93,7 @@ def parse_address(text: str) -> Address:
 
 
 def join_address(base: Address, reference: str) -> Address:
-    """Return where `reference` (a Location header, a link) leads. Raises Blocked.
-
-    It is resolved against `base`.
-    """
+    """Return where a link or Location header leads from `base`. Raises Blocked."""
     reference = reference.strip(" \t\r\n\f")
     _check_characters(reference)
     if _SCHEME.match(reference):
@@ -206,10 +197,7 @@ def _encoded(text: str, kept: str) -> str:
 
 
 def _without_dots(path: str) -> str:
-    """Return a path with `.` and `..` segments resolved, also percent-encoded ones.
-
-    Rules for a path must see the path that is requested.
-    """
+    """Return the path that is requested, which rules must see: without `.` and `..`."""
     if "." not in path and "%2e" not in path.lower():
         return path
     kept: list[str] = []
@@ -230,10 +218,9 @@ def _shown(url: str) -> str:
 
 
 class KnownAddresses:
-    """A growing set of addresses in normalized form; thread-safe.
+    """The addresses that a user, a source or a page has named; thread-safe.
 
-    http and https of the same address count as one, and so do `/path` and `/path/`: who names one
-    names the other, and neither difference can carry anything out.
+    http and https of one address are one, and so are `/path` and `/path/`: neither difference can carry anything out.
     """
 
     def __init__(self, urls: Iterable[str] = ()) -> None:
@@ -251,7 +238,6 @@ class KnownAddresses:
             self._hosts |= {_site(address) for address in found}
 
     def add_linked(self, *urls: str) -> None:
-        """Take in addresses that a page which was read links to."""
         found = _read(urls)
         with self._lock:
             self._linked |= {_key(address) for address in found}

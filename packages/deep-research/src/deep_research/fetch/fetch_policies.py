@@ -1,10 +1,8 @@
 """Fetch policies: size limits, timeouts, retries, and a token bucket per host.
 
-The bucket limits how often, and a count how many at a time, a host is asked; the whole process shares them.
-
-Where processes share a database, turns and what a host has asked for hold for all of them. The bucket is kept as one
-time per host, as in the generic cell rate algorithm (ITU-T I.371): a request may start when that time is no further
-ahead than the burst allows, and moves it on by one interval.
+The bucket is kept as one time per host, as in the generic cell rate algorithm (ITU-T I.371): a request may start when
+that time is no further ahead than the burst allows, and moves it on by one interval. Where processes share a database,
+turns and what a host has asked for hold for all of them.
 """
 
 import asyncio
@@ -22,16 +20,13 @@ from deep_research.ports import SharedLimits
 
 T = TypeVar("T")
 _Semaphores = dict[str, asyncio.Semaphore]
-PAGE_RATE = Rate(2.0)
-API_RATE = Rate()
-"""The rates of hosts for which none is set: of pages, and of APIs."""
-_SLOW = 1.0
-"""Calls per second up to which, without a burst, a host is called by one after the other."""
-LONGEST_SILENCE = 30.0
-"""Seconds: a page or API that says nothing for longer is given up, as browsers' users do."""
+PAGE_RATE, API_RATE = Rate(2.0), Rate()  # of hosts for which none is set
+LONGEST_SILENCE = 30.0  # seconds; a page or API that says nothing for longer is given up, as browsers' users do
 MAX_REDIRECTS = 5
-_LONGEST_WAIT = 60.0
-"""Seconds: a host that has asked for longer is not waited for."""
+_LONGEST_WAIT = 60.0  # seconds; a host that has asked for longer is not waited for
+LONGEST_RETRY = 30.0  # seconds before something is tried again, also of a wait that a server asks for
+_PAGE_RETRIES = {Unreachable: (3, 1.0), RateLimited: (2, 5.0)}
+"""Attempts and first wait by class of error; one that is not named (Blocked, NotFound, Unreadable) is not tried again."""
 _PACES_LOCK = threading.Lock()
 
 
@@ -49,15 +44,8 @@ class FetchLimits:
 
     def within(self, seconds: float) -> "FetchLimits":
         """Return limits with `seconds` as the longest silence, and twice that in total."""
-        return replace(
-            self, read_seconds=seconds, connect_seconds=min(self.connect_seconds, seconds), total_seconds=2 * seconds
-        )
-
-
-LONGEST_RETRY = 30.0
-"""Seconds of a wait before something is tried again, also of one that a server asks for: who asks for more has failed."""
-_PAGE_RETRIES = {Unreachable: (3, 1.0), RateLimited: (2, 5.0)}
-"""Attempts and first wait by class of error; one that is not named (Blocked, NotFound, Unreadable) is not tried again."""
+        connect = min(self.connect_seconds, seconds)
+        return replace(self, read_seconds=seconds, connect_seconds=connect, total_seconds=2 * seconds)
 
 
 def wait_after(attempt: int, first: float) -> float:
@@ -68,8 +56,7 @@ def wait_after(attempt: int, first: float) -> float:
 async def with_retries(attempt: Callable[[], Awaitable[T]], clock: Clock, hold: Callable[[float], None]) -> T:
     """Return what `attempt` returns, trying a page again as its error allows.
 
-    `hold` is told the seconds a server asked to wait, so that nobody else asks it meanwhile. An error
-    that is `final` is not tried again, nor silence, nor one whose wait is too long.
+    `hold` is told the seconds a server asked to wait, so that nobody else asks it meanwhile.
     """
     number = 1
     while True:
@@ -89,25 +76,17 @@ async def with_retries(attempt: Callable[[], Awaitable[T]], clock: Clock, hold: 
         number += 1
 
 
+@dataclass(eq=False)
 class HostPace:
-    """Turns at hosts for all runs, threads and loops; a host's wishes hold for all.
+    """Turns at hosts for all runs, threads and loops; what a host asks for holds for all."""
 
-    A wish is the time that it has asked to wait.
-    """
+    rate: Rate = PAGE_RATE
+    at_once: int = 2
+    clock: Clock = SYSTEM_CLOCK
+    shared: SharedLimits | None = None
 
-    def __init__(
-        self,
-        rate: Rate = PAGE_RATE,
-        *,
-        at_once: int = 2,
-        clock: Clock = SYSTEM_CLOCK,
-        shared: SharedLimits | None = None,
-    ) -> None:
-        """Begin with no host asked; `rate` and `at_once` are the defaults per host."""
-        self._shared = shared
-        self._rate = rate
-        self._at_once = at_once
-        self._clock = clock
+    def __post_init__(self) -> None:
+        """Begin with no host asked."""
         self._full_at: dict[str, float] = {}
         self._closed_until: dict[str, float] = {}
         self._intervals: dict[str, float] = {}
@@ -117,21 +96,22 @@ class HostPace:
     @asynccontextmanager
     async def turn(self, host: str, rate: Rate | None = None) -> AsyncIterator[None]:
         """Wait for a turn at `host` and hold it. Raises RateLimited for too long a wait."""
-        rate = rate or self._rate
+        rate = rate or self.rate
         slots = self._semaphores.setdefault(asyncio.get_running_loop(), {})
-        at_once = 1 if 0 < rate.per_second <= _SLOW and rate.burst == 1 else max(self._at_once, min(rate.burst, 16))
+        is_slow = 0 < rate.per_second <= 1 and rate.burst == 1
+        at_once = 1 if is_slow else max(self.at_once, min(rate.burst, 16))
         async with slots.setdefault(host, asyncio.Semaphore(at_once)):
             if (wait := await self._next_turn(host, rate)) > 0:
-                await self._clock.sleep(wait)
+                await self.clock.sleep(wait)
             yield
 
     def hold(self, host: str, seconds: float) -> None:
         """Ask nothing of `host` for so long: it said so (Retry-After)."""
         with self._lock:
-            until = self._clock.monotonic() + seconds
+            until = self.clock.monotonic() + seconds
             self._closed_until[host] = max(self._closed_until.get(host, 0.0), until)
-        if self._shared is not None:
-            self._shared.close(f"host {host}", seconds)
+        if self.shared is not None:
+            self.shared.close(f"host {host}", seconds)
 
     def slow_down(self, host: str, delay: float) -> None:
         """Leave at least `delay` seconds between requests to `host` (Crawl-delay)."""
@@ -139,13 +119,12 @@ class HostPace:
             self._intervals[host] = max(delay, self._intervals.get(host, 0.0))
 
     async def _next_turn(self, host: str, rate: Rate) -> float:
-        """Take the next turn at a host; return the seconds until it. Raises RateLimited."""
         usual = 1 / rate.per_second if rate.per_second else 0.0
         interval = max(usual, self._intervals.get(host, 0.0))
         ahead = (rate.burst - 1) * interval if interval == usual else 0.0
         wait = self._reserve(host, interval, ahead)
-        if self._shared is not None:
-            shared = await self._shared.turn(f"host {host}", interval, ahead, _LONGEST_WAIT)
+        if self.shared is not None:
+            shared = await self.shared.turn(f"host {host}", interval, ahead, _LONGEST_WAIT)
             if shared < 0:
                 raise _closed(host, -shared)
             wait = max(wait, shared)
@@ -154,7 +133,7 @@ class HostPace:
     def _reserve(self, host: str, interval: float, ahead: float) -> float:
         """Take the next turn of this process at a host and return the seconds until it."""
         with self._lock:
-            now = self._clock.monotonic()
+            now = self.clock.monotonic()
             closed = self._closed_until.get(host, now) - now
             if closed > _LONGEST_WAIT:
                 raise _closed(host, closed)

@@ -16,23 +16,19 @@ MAX_LINKS, _MOST_LINKED = 5_000, 2_000_000
 """Links of a page, and characters of all of them: a short one may stand below a long base."""
 _HTML = ("text/html", "application/xhtml+xml")
 _XML = ("application/xml", "text/xml", "application/rss+xml", "application/atom+xml")
-_TEXT = ("text/", "application/json")
 _UNSEEN = frozenset("script style noscript template svg iframe object select textarea dialog".split())
 _TOLD = frozenset(("alternate", "canonical", "next", "prev", "self", "related", "shortlink", "enclosure", "via"))
 """Relations of a `link` that lead to content; others load something (prefetch, stylesheet)."""
 _FURNITURE = frozenset(("nav", "header", "footer", "aside"))
 _MARKDOWN_LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,200})\]\(<?([^\s()<>]{1,2000})")
-_PARAGRAPH, _LONGEST_WORDS = 2_000, 200
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
     """A fetched page; `url` is the requested, `final_url` the redirected address.
 
-    `media_type` is what the body is (not only what the server said); `charset` an encoding that the
-    body is declared in and decodes in, None when that must be guessed. `retrieved_at` is ISO 8601 in
-    UTC: when the server gave or confirmed the body. `archived_url` is the dead address that an
-    archived copy stands for, "" for a live page.
+    `charset` is None where it must be guessed. `retrieved_at` is ISO 8601 in UTC: when the server gave or confirmed the
+    body. `archived_url` is the dead address that an archived copy stands for.
     """
 
     url: str
@@ -48,13 +44,12 @@ class Page:
 def links_of(page: Page) -> dict[str, str]:
     """Return a page's first 5,000 web addresses in order, each with its link words.
 
-    A link of a menu, or of the head or foot of a page, has no words. Of HTML and feeds these are the links, of other
-    text the addresses written in it; a PDF's text is for its reader to give (`KnownAddresses.add_page_text`). What no
-    visitor sees names nothing, nor does a link in an order to the reader.
+    A link of a menu, or of the head or foot of a page, has no words. What no visitor sees names nothing, nor does a link
+    in an order to the reader. A PDF's text is for its reader to give (`KnownAddresses.add_page_text`).
     """
     if page.media_type in (*_HTML, *_XML):
         found = _of_markup(page)
-    elif page.media_type.startswith(_TEXT):
+    elif page.media_type.startswith(("text/", "application/json")):
         found = ((url, "") for url in named_in_page(page.body.decode(page.charset or "utf-8", "replace")))
     else:
         return {}
@@ -102,7 +97,6 @@ def _of_markup(page: Page) -> Iterator[tuple[str, str]]:
 
 
 def _visible(root: Any) -> Iterator[Any]:
-    """Return the elements of a page that a visitor sees."""
     walk = import_module("lxml.etree").iterwalk(root, events=("start",))
     for _, element in walk:
         if not isinstance(element.tag, str):
@@ -127,10 +121,7 @@ def _tree(page: Page) -> Any:
 
 
 def _reference(element: Any, name: str, around: dict[Any, str | None]) -> str:
-    """Return an element's reference by its name, "" for none.
-
-    `around` keeps the words of paragraphs.
-    """
+    """Return an element's reference, "" for none; `around` keeps texts of paragraphs."""
     if name in ("a", "area", "base"):
         href = "" if name == "a" and _is_order(element, around) else element.get("href")
     elif name == "link":
@@ -155,17 +146,15 @@ def _is_order(link: Any, around: dict[Any, str | None]) -> bool:
 
 
 def _words(link: Any) -> str:
-    """Return the words of a link in the text of a page."""
     around = (one.tag for one in link.iterancestors())
-    return "" if not _FURNITURE.isdisjoint(around) else fold(_short_text(link) or "")[:_LONGEST_WORDS]
+    return "" if not _FURNITURE.isdisjoint(around) else fold(_short_text(link) or "")[:200]
 
 
 def _short_text(element: Any) -> str | None:
     """Return the text of an element, None for one longer than a paragraph."""
-    parts, size = [], 0
+    text = ""
     for part in element.itertext():
-        parts.append(part)
-        size += len(part)
-        if size > _PARAGRAPH:
+        text += part
+        if len(text) > 2_000:
             return None
-    return "".join(parts)
+    return text

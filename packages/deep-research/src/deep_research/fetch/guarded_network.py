@@ -1,8 +1,7 @@
 """The last step before connecting: resolve once, judge all answers, connect.
 
-Names are resolved here and nowhere else, and the connection goes to the IP address that was judged,
-while `Host` and TLS server name stay the name's. So a name server that answers differently a moment
-later (DNS rebinding) changes nothing.
+The connection goes to the IP address that was judged, while `Host` and TLS server name stay the name's: a name server
+that answers differently a moment later (DNS rebinding) changes nothing.
 """
 
 import ipaddress
@@ -17,16 +16,10 @@ from deep_research.errors import NotFound, Unreachable
 from deep_research.fetch.address_guard import Guard, IpAddress
 from deep_research.fetch.addresses import Address
 
-MAX_ADDRESSES = 4
-"""IP addresses of one name that are tried."""
-
-_NAMES = FairThreads(64, "names")
-"""A name server that does not answer holds a thread for half a minute: the few of an event loop would all be held by a page."""
-
+MAX_ADDRESSES = 4  # of one name that are tried
+_NAMES = FairThreads(64, "names")  # a name server that does not answer holds a thread for half a minute
 Dial = Callable[[str, int, float | None], Awaitable[httpcore.AsyncNetworkStream]]
 """Connects to (IP address, port) within seconds. Raises httpcore.ConnectError or ConnectTimeout."""
-
-
 Resolver = Callable[[str], Awaitable[Sequence[str]]]
 """Gives the IP addresses of a name. Raises NotFound (no such name) or Unreachable."""
 
@@ -70,11 +63,8 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
     """httpcore's way to the network: every TCP connection passes the guard."""
 
     def __init__(self, guard: Guard, resolver: Resolver, dial: Dial, *, trusted: frozenset[tuple[str, int]]) -> None:
-        """Set up the network; `trusted` (host, port) pairs are not judged (user's proxy)."""
-        self._guard = guard
-        self._resolver = resolver
-        self._dial = dial
-        self._trusted = trusted
+        self._guard, self._resolver, self._dial = guard, resolver, dial
+        self._trusted = trusted  # the host and port of the user's proxy, which are not judged
 
     async def connect_tcp(
         self,
@@ -84,7 +74,6 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Connect to the first of the host's judged IP addresses that answers."""
         if (host, port) in self._trusted:
             ips = (await self._resolver(host))[:MAX_ADDRESSES]
         else:

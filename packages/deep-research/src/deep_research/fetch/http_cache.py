@@ -1,7 +1,6 @@
 """SQLite-cached answers, for a run, or between runs as an HTTP cache (RFC 9111).
 
-A private cache: `no-store` is obeyed, `no-cache`, age and validators too. What a request sends never
-varies, so of `Vary` only `*` matters.
+What a request sends never varies, so of `Vary` only `*` matters.
 """
 
 import json
@@ -26,8 +25,6 @@ CREATE TABLE IF NOT EXISTS answers (
 CREATE INDEX IF NOT EXISTS answers_used ON answers (used, size)
 """
 _PATIENCE_SECONDS = 30.0
-_HEURISTIC_SHARE = 0.1
-_HEURISTIC_MOST = 86_400.0
 _FRESH_MOST = 30 * 86_400.0
 
 
@@ -39,12 +36,10 @@ class Stored:
     at: float
 
     def is_fresh(self, now: float) -> bool:
-        """Whether it may be used without asking the server again."""
         return now - self.at < fresh_seconds(self.answer.headers, self.at)
 
     @property
     def validators(self) -> dict[str, str]:
-        """The headers that ask the server whether it changed; empty when it gave none."""
         headers = self.answer.headers
         pairs = (("If-None-Match", headers.get("etag", "")), ("If-Modified-Since", headers.get("last-modified", "")))
         return {name: value for name, value in pairs if value}
@@ -54,10 +49,9 @@ class AnswerStore:
     """Answers by address in one SQLite file; safe across threads."""
 
     def __init__(self, path: Path | str = "", *, max_bytes: int = 500_000_000) -> None:
-        """Open or create the file; "" is temporary, ending with this. Raises StoreError.
+        """Open or create the file; "" is temporary, and keeps all. Raises StoreError.
 
-        Over `max_bytes` of bodies those used longest ago are forgotten; a temporary store keeps all. A damaged file
-        is set aside, and an empty one takes its place: it is a cache.
+        Over `max_bytes` of bodies those used longest ago are forgotten. A damaged file is set aside.
         """
         self._path = str(path)
         self._most = max_bytes if path else None
@@ -106,9 +100,9 @@ class AnswerStore:
         return Stored(Answer(parse_address(url), row[0], json.loads(row[1]), row[2]), row[3])
 
     def put(self, answer: Answer, *, at: float, patience: float = _PATIENCE_SECONDS) -> bool:
-        """Keep an answer under its address; a disk that is full costs the cache alone.
+        """Keep an answer; return False where another process wrote for all of `patience`.
 
-        Returns False where another process was writing for longer than `patience` seconds.
+        A disk that is full costs the cache alone.
         """
         row = (answer.address.url, answer.status, json.dumps(dict(answer.headers)), answer.body, at, at)
         if not self._lock.acquire(timeout=patience):
@@ -143,7 +137,6 @@ class AnswerStore:
                 self._db = self._open()
 
     def close(self) -> None:
-        """Let go of the file."""
         with self._lock:
             self._db.close()
 
@@ -159,13 +152,13 @@ class AnswerStore:
 
 def may_be_kept(answer: Answer) -> bool:
     """Whether the answer may be kept after the run."""
-    control = cache_control(answer.headers)
-    return answer.status == 200 and "no-store" not in control and answer.headers.get("vary", "").strip() != "*"
+    is_public = "no-store" not in _cache_control(answer.headers) and answer.headers.get("vary", "").strip() != "*"
+    return answer.status == 200 and is_public
 
 
 def fresh_seconds(headers: Mapping[str, str], at: float) -> float:
     """Return the seconds after `at` for which an answer is fresh (RFC 9111, 4.2)."""
-    control = cache_control(headers)
+    control = _cache_control(headers)
     if "no-cache" in control:
         return 0.0
     if (age := control.get("max-age", "")).isdecimal():
@@ -175,7 +168,7 @@ def fresh_seconds(headers: Mapping[str, str], at: float) -> float:
         until = parse_http_date(expires)
         return min(until - at, _FRESH_MOST) if until is not None else 0.0
     if (modified := parse_http_date(headers.get("last-modified", ""))) is not None:
-        return min((at - modified) * _HEURISTIC_SHARE, _HEURISTIC_MOST)
+        return min((at - modified) * 0.1, 86_400.0)
     return 0.0
 
 
@@ -184,8 +177,7 @@ def refreshed(headers: Mapping[str, str]) -> dict[str, str]:
     return {name: headers[name] for name in ("cache-control", "expires", "date", "age", "etag") if name in headers}
 
 
-def cache_control(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return Cache-Control directives, names in lower case, values without quotes."""
+def _cache_control(headers: Mapping[str, str]) -> dict[str, str]:
     directives: dict[str, str] = {}
     for part in headers.get("cache-control", "").split(","):
         name, _, value = part.strip().partition("=")

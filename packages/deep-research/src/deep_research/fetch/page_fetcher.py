@@ -1,7 +1,6 @@
 """Open pages: allowed, guarded, rate-limited, bounded, once per run, or archived.
 
-Archived copies stand in for dead pages. A host's robots.txt (RFC 9309) is fetched once in a run, parsed by Protego,
-and obeyed.
+A host's robots.txt (RFC 9309) is fetched once in a run, and obeyed.
 """
 
 import asyncio
@@ -31,20 +30,10 @@ from deep_research.protocol.media_type import charset_of, media_type_of
 from deep_research.reading_child import limits_of
 from deep_research.worker_pool import call_in_worker, in_worker_thread
 
-MOST_LINKS = 15
-"""Links of a page that who opens it is shown."""
-ROBOTS_BYTES = 524_288
-"""What is parsed of a robots.txt at least and at most (RFC 9309, 2.5: 500 KiB)."""
-
+MOST_LINKS = 15  # of a page that who opens it is shown
+ROBOTS_BYTES = 524_288  # what is parsed of a robots.txt at least and at most (RFC 9309, 2.5: 500 KiB)
 _AGENT = re.compile(r"^[ \t]*user(?:-| ?)agent[ \t:][ \t:]*([^\s/#]*)[^\n\r]*", re.IGNORECASE | re.MULTILINE)
-_OTHER = "another"
-_MATCHED = 2_000
-"""Characters of an address that are held against the rules: each rule is looked for in all of them."""
-MAX_CRAWL_DELAY = 10.0
-"""Seconds of a Crawl-delay that are obeyed; more would stop a run for one host."""
-_ARCHIVE = "https://archive.org/wayback/available"
-_MOMENT = 0.1
-"""Seconds for which the thread that takes in what servers send waits for another process."""
+MAX_CRAWL_DELAY = 10.0  # seconds that are obeyed; more would stop a run for one host
 _COPY = re.compile(r"(/web/\d{4,14})(?:[a-z]{2}_)?/")
 _REASONS = {
     401: "it asks for a login",
@@ -69,7 +58,7 @@ def parse_robots(body: bytes) -> Protego:
 
 def _own_or_other(line: re.Match[str]) -> str:
     name = line[1].lower().rstrip("*") or line[1]
-    return f"User-agent: {name if name in ('*', PRODUCT) else _OTHER}"
+    return f"User-agent: {name if name in ('*', PRODUCT) else 'another'}"
 
 
 ALLOW_ALL = parse_robots(b"")
@@ -79,24 +68,19 @@ class RobotsGate:
     """Checks pages against the robots.txt of their hosts."""
 
     def __init__(self, ask: Callable[[Address], Awaitable[Stored]], pace: HostPace) -> None:
-        """`ask` makes one guarded request and raises what is no page and no redirect."""
-        self._ask = ask
-        self._pace = pace
+        self._ask, self._pace = ask, pace
         self._rules: dict[str, Protego] = {}
         self._flights: Flights[Protego] = Flights()
 
     async def check(self, address: Address) -> None:
-        """Raise Blocked for a page forbidden by robots.txt, Unreachable for unread rules.
-
-        RFC 9309, 2.3 is followed.
-        """
+        """Raise Blocked for a forbidden page, Unreachable for unread rules (RFC 9309, 2.3)."""
         if (rules := self._rules.get(address.origin)) is None:
             rules = await self._flights.run(address.origin, lambda: self._load(address))
             self._rules[address.origin] = rules
             if delay := rules.crawl_delay(PRODUCT):
                 self._pace.slow_down(address.authority, min(delay, MAX_CRAWL_DELAY))
-        # Off the loop: a rule is looked for in all of an address.
-        if not await asyncio.to_thread(rules.can_fetch, address.url[:_MATCHED], PRODUCT):
+        # Off the loop, and cut: each rule is looked for in all of an address.
+        if not await asyncio.to_thread(rules.can_fetch, address.url[:2_000], PRODUCT):
             refuse(address.url, "robots", "the host's robots.txt asks programs not to")
 
     async def _load(self, address: Address) -> Protego:
@@ -137,61 +121,46 @@ def archive_copy_address(body: bytes, address: Address) -> Address:
 
 @dataclass(frozen=True, slots=True)
 class FetchOptions:
-    """What of fetching the user may set.
-
-    `run_began` is in seconds since 1970: what the cache was given since then is of this run, and not asked for again
-    after it was interrupted.
-    """
+    """What of fetching the user may set."""
 
     limits: FetchLimits = field(default_factory=FetchLimits)
     obey_robots: bool = True
-    run_began: float = inf
+    run_began: float = inf  # seconds since 1970: what the cache was given since then is not asked for again
 
 
+@dataclass(eq=False)
 class Fetcher:
-    """The pages of one run; a failed page counts as answered, and is not retried."""
+    """The pages of one run; a failed page counts as answered, and is not retried.
 
-    def __init__(
-        self,
-        transport: Transport,
-        known: KnownAddresses,
-        *,
-        options: FetchOptions | None = None,
-        pace: HostPace | None = None,
-        cache: AnswerStore | None = None,
-        clock: Clock = SYSTEM_CLOCK,
-    ) -> None:
-        """Set up the fetcher; `known` is the run's own.
+    `known` is the run's own; transport, pace and cache are a process's.
+    """
 
-        `transport`, `pace` and `cache` are shared by the runs of a process.
+    transport: Transport
+    known: KnownAddresses
+    options: FetchOptions = field(default_factory=FetchOptions)
+    pace: HostPace = field(default_factory=HostPace)
+    cache: AnswerStore | None = None
+    clock: Clock = SYSTEM_CLOCK
 
-        Without `cache` nothing is kept after the run.
-        """
-        self.known = known
-        self._transport = transport
-        self._options = options or FetchOptions()
-        self._clock = clock
-        self._pace = pace or HostPace(clock=self._clock)
-        self._cache = cache
+    def __post_init__(self) -> None:
+        """Begin with no page asked for."""
         self._run = AnswerStore()
         self._failures: dict[str, SourceError] = {}
         self._links: dict[str, Mapping[str, str]] = {}
         self._flights: Flights[Stored] = Flights()
-        self._robots = RobotsGate(self._once, self._pace)
+        self._robots = RobotsGate(self._once, self.pace)
 
     async def fetch(self, url: str) -> Page:
         """Return the page at `url`, following redirects; its links may then be opened.
 
-        See `KnownAddresses.add_linked`.
-
-        Raises Blocked (the guard, robots.txt, an address nobody named, 401, 403), NotFound (404, 410, no such
-        host), RateLimited (429 and waiting too long), Unreadable (size, damage) or Unreachable
-        (no answer in time, too slow, too many redirects), with url, rule or status.
+        Raises Blocked (the guard, robots.txt, an address nobody named, 401, 403), NotFound (404, 410, no such host),
+        RateLimited (429 and waiting too long), Unreadable (size, damage) or Unreachable (no answer in time, too slow, too
+        many redirects), with url, rule or status.
         """
         address = parse_address(url)
         self.known.check(address)
         try:
-            page = await self._follow(address, robots=self._options.obey_robots)
+            page = await self._follow(address, robots=self.options.obey_robots)
         except SourceError as error:
             if error.reason not in ("size", "tls"):
                 raise
@@ -213,18 +182,15 @@ class Fetcher:
 
     def _opens(self, url: str) -> bool:
         with suppress(Blocked):
-            self._transport.check(parse_address(url))
+            self.transport.check(parse_address(url))
             return url in self.known
         return False
 
     async def archived(self, url: str) -> Page:
-        """Return an archived copy (Wayback Machine) of a page that is dead.
-
-        Raises NotFound when there is none, else as `fetch`.
-        """
+        """Return a dead page's copy (Wayback Machine); raise NotFound, else as `fetch`."""
         address = parse_address(url)
         self.known.check(address)
-        query = parse_address(f"{_ARCHIVE}?url={quote(address.url, safe='')}")
+        query = parse_address(f"https://archive.org/wayback/available?url={quote(address.url, safe='')}")
         # The archive is asked on purpose, as a source is: its robots.txt is about crawling it.
         answer = await self._follow(query, robots=False)
         copy = archive_copy_address(answer.body, address)
@@ -232,13 +198,13 @@ class Fetcher:
         return replace(page, url=address.url, archived_url=address.url)
 
     async def close(self) -> None:
-        """Forget the run's pages. The transport and the cache belong to who made them."""
         await asyncio.to_thread(self._run.close)
 
     async def _follow(self, address: Address, *, robots: bool) -> Page:
         asked, seen = address, {address.url}
+        how = f"more than {MAX_REDIRECTS} times"
         for _ in range(MAX_REDIRECTS + 1):
-            self._transport.check(address)
+            self.transport.check(address)
             if robots:
                 await self._robots.check(address)
             stored = await self._once(address)
@@ -246,11 +212,10 @@ class Fetcher:
                 return await asyncio.to_thread(_page, asked, stored)
             address = join_address(address, stored.answer.headers["location"])
             if address.url in seen:
-                message = f"{asked.url} redirects in a circle (over {address.url})."
-                raise Unreachable(message, url=asked.url, reason="redirects")
+                how = f"in a circle (over {address.url})"
+                break
             seen.add(address.url)
-        message = f"{asked.url} redirects more than {MAX_REDIRECTS} times."
-        raise Unreachable(message, url=asked.url, reason="redirects")
+        raise Unreachable(f"{asked.url} redirects {how}.", url=asked.url, reason="redirects")
 
     async def _once(self, address: Address) -> Stored:
         return await self._flights.run(address.url, lambda: self._remembered(address))
@@ -271,8 +236,8 @@ class Fetcher:
         return stored
 
     async def _cached(self, address: Address) -> Stored:
-        kept = await asyncio.to_thread(self._cache.get, address.url, now=self._now()) if self._cache else None
-        if kept and (kept.is_fresh(self._now()) or kept.at >= self._options.run_began):
+        kept = await asyncio.to_thread(self.cache.get, address.url, now=self._now()) if self.cache else None
+        if kept and (kept.is_fresh(self._now()) or kept.at >= self.options.run_began):
             return kept
         keeping: list[Future[bool]] = []
         with noting_answers(Answer, lambda answer: keeping.extend(self._keep(answer))):
@@ -285,28 +250,26 @@ class Fetcher:
         return Stored(answer, self._now())
 
     def _keep(self, answer: Answer) -> "Iterator[Future[bool]]":
-        """Store an answer in the current thread; if another process writes, in a new one."""
-        if self._cache and may_be_kept(answer) and not self._cache.put(answer, at=self._now(), patience=_MOMENT):
-            yield keep_soon(partial(self._cache.put, answer, at=self._now()))
+        """Store an answer in this thread, within 0.1 s; if another process writes, in a new one."""
+        if self.cache and may_be_kept(answer) and not self.cache.put(answer, at=self._now(), patience=0.1):
+            yield keep_soon(partial(self.cache.put, answer, at=self._now()))
 
     async def _ask(self, address: Address, validators: Mapping[str, str]) -> Answer:
-        """Request the server politely with retries; raise unless page or redirect."""
-        limits, rules = self._options.limits, address.target == "/robots.txt"
+        limits, rules = self.options.limits, address.target == "/robots.txt"
         limits = replace(limits, max_bytes=ROBOTS_BYTES) if rules else limits
 
         async def attempt() -> Answer:
             headers = {"Accept": _ACCEPT, **validators}
-            async with self._pace.turn(address.authority):
-                answer = await self._transport.send(address, headers=headers, limits=limits, cut=rules)
+            async with self.pace.turn(address.authority):
+                answer = await self.transport.send(address, headers=headers, limits=limits, cut=rules)
             if error := _error_of(answer, self._now(), conditional=bool(validators)):
                 raise error
             return answer
 
-        hold = partial(self._pace.hold, address.authority)
-        return await with_retries(attempt, self._clock, hold)
+        return await with_retries(attempt, self.clock, partial(self.pace.hold, address.authority))
 
     def _now(self) -> float:
-        return self._clock.now().timestamp()
+        return self.clock.now().timestamp()
 
 
 def _linked(page: Page) -> dict[str, str]:
@@ -317,10 +280,7 @@ def _linked(page: Page) -> dict[str, str]:
 
 
 def _error_of(answer: Answer, now: float, *, conditional: bool) -> SourceError | None:
-    """Return the error an answer stands for, or None when it is a page or a redirect.
-
-    `conditional`: the request said what it has already, so "not modified" is an answer.
-    """
+    """Return the error an answer stands for; None for a page, a redirect or a 304."""
     status, url = answer.status, answer.address.url
     if status in (200, 203) or answer.is_redirect or (conditional and status == 304):
         return None

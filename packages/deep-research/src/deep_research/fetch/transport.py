@@ -1,7 +1,6 @@
 """One HTTP exchange: guarded, limited in time and size, without implicit data.
 
-Built on httpcore rather than a full client: no cookie jar, no netrc, no proxies from the environment,
-no automatic redirects or decompression, so each of these is decided here.
+Built on httpcore, which has no cookies, netrc, proxies from the environment, automatic redirects or decompression.
 """
 
 import asyncio
@@ -21,16 +20,11 @@ from deep_research.fetch.address_guard import Guard
 from deep_research.fetch.addresses import Address, parse_address
 from deep_research.fetch.fetch_policies import FetchLimits
 from deep_research.fetch.guarded_network import Dial, GuardedNetwork, Resolver, judged_ips, system_dial, system_resolve
-from deep_research.fetch.response_body import Body
+from deep_research.fetch.response_body import read_body
 from deep_research.protocol.content_decoding import ACCEPTED
 from deep_research.protocol.http_semantics import OWN_AUTHORITY
 
-PRODUCT = "deep-research"
-"""The product token that robots.txt files name."""
-
-_MAX_CONNECTIONS = 32
-_KEEPALIVE_SECONDS = 15.0
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+PRODUCT = "deep-research"  # the product token that robots.txt files name
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +39,11 @@ class Answer:
     @property
     def is_redirect(self) -> bool:
         """Whether it sends on to another address."""
-        return self.status in _REDIRECTS and "location" in self.headers
+        return self.status in (301, 302, 303, 307, 308) and "location" in self.headers
 
 
 def user_agent(contact: str = "") -> str:
-    """Return the User-Agent: name, version, and the user's address or e-mail if set.
-
-    Raises ConfigError when `contact` cannot stand in a header.
-    """
+    """Return the User-Agent; raise ConfigError for a `contact` no header can hold."""
     if not (contact.isascii() and contact.isprintable()) or set(contact) & set("()"):
         raise ConfigError(f"contact {contact!r} must be plain printable ASCII.", setting="contact", value=contact)
     name = f"{PRODUCT}/{version('deep-research')}"
@@ -72,19 +63,11 @@ class Transport:
         proxy: str = "",
         agent: str = "",
     ) -> None:
-        """`proxy` is the http(s) proxy of the settings.
-
-        Behind a proxy the proxy resolves names again and connects: names are still judged here first,
-        but the promise about the address really connected to is the proxy's to keep.
-        """
-        self._guard = guard
-        self._resolver = resolver
-        self._dial = dial
-        self._clock = clock
+        """`proxy` resolves names again and connects; they are judged here first too."""
+        self._guard, self._resolver, self._dial, self._clock = guard, resolver, dial, clock
         self._proxy = parse_address(proxy) if proxy else None
         self._agent = agent or user_agent()
         self._open_pool: httpcore.AsyncConnectionPool | None = None
-        self.bytes_read = 0
 
     async def send(
         self,
@@ -98,8 +81,8 @@ class Transport:
     ) -> Answer:
         """Make one exchange, without retries and without following redirects.
 
-        A body over `limits.max_bytes` raises Unreadable, or with `cut` is cut there. Bodies of errors
-        are always cut. Raises Blocked (the guard), NotFound (no such name), Unreachable or Unreadable.
+        A body over `limits.max_bytes` raises Unreadable, or with `cut` is cut there; those of errors are cut. Raises
+        Blocked (the guard), NotFound (no such name), Unreachable or Unreadable.
         """
         self._guard.check_address(address)
         if self._proxy:
@@ -129,7 +112,6 @@ class Transport:
         self._guard.check_address(address)
 
     async def close(self) -> None:
-        """Close all connections."""
         pool, self._open_pool = self._open_pool, None
         if pool is not None:
             await on_wires(pool.aclose())
@@ -142,20 +124,11 @@ class Transport:
             own["Content-Length"] = str(len(content))
         lower = {name.lower() for name in own}
         sent = [*own.items(), *((name, value) for name, value in headers.items() if name.lower() not in lower)]
-        timeout = {
-            "connect": limits.connect_seconds,
-            "read": limits.read_seconds,
-            "write": limits.read_seconds,
-            "pool": limits.total_seconds,
-        }
+        silence, scheme, host = limits.read_seconds, address.scheme.encode(), address.host.encode()
+        timeout = {"connect": limits.connect_seconds, "read": silence, "write": silence, "pool": limits.total_seconds}
         return httpcore.Request(
             method,
-            httpcore.URL(
-                scheme=address.scheme.encode(),
-                host=address.host.encode(),
-                port=address.port,
-                target=address.target.encode(),
-            ),
+            httpcore.URL(scheme=scheme, host=host, port=address.port, target=address.target.encode()),
             headers=[(name.encode("ascii"), value.encode("utf-8")) for name, value in sent],
             content=content,
             extensions={"timeout": timeout},
@@ -180,27 +153,21 @@ class Transport:
         if self._open_pool is None:
             await in_background(_ssl_context)  # reading all certificates takes its time: once
         if (pool := self._open_pool) is None:
-            trusted = frozenset({(self._proxy.host, self._proxy.port)}) if self._proxy else frozenset()
+            proxy, trusted = None, frozenset[tuple[str, int]]()
+            if at := self._proxy:
+                proxy = httpcore.Proxy(at.origin, auth=credentials_for(at.origin))
+                trusted = frozenset({(at.host, at.port)})
+            network = GuardedNetwork(self._guard, self._resolver, self._dial, trusted=trusted)
             pool = self._open_pool = httpcore.AsyncConnectionPool(
-                ssl_context=_ssl_context(),
-                proxy=httpcore.Proxy(self._proxy.origin, auth=credentials_for(self._proxy.origin))
-                if self._proxy
-                else None,
-                max_connections=_MAX_CONNECTIONS,
-                keepalive_expiry=_KEEPALIVE_SECONDS,
-                network_backend=GuardedNetwork(self._guard, self._resolver, self._dial, trusted=trusted),
+                _ssl_context(), proxy, max_connections=32, keepalive_expiry=15.0, network_backend=network
             )
         return pool
 
     async def _read(self, response: httpcore.Response, address: Address, limits: FetchLimits, *, cut: bool) -> Answer:
-        headers = _headers(response.headers, address, limits)
-        body = Body(address.url, headers, limits, self._clock, cut=cut, success=200 <= response.status < 300)
-        async for chunk in response.aiter_stream():
-            await asyncio.sleep(0)  # a thousand short ones that are there already are given without a turn for others
-            self.bytes_read += len(chunk)
-            if not body.take(chunk):
-                break
-        return Answer(address, response.status, headers, body.whole())
+        headers, chunks = _headers(response.headers, address, limits), response.aiter_stream()
+        success = 200 <= response.status < 300
+        body = await read_body(chunks, address.url, headers, limits, self._clock, cut=cut, success=success)
+        return Answer(address, response.status, headers, body)
 
 
 def _headers(raw: Sequence[tuple[bytes, bytes]], address: Address, limits: FetchLimits) -> dict[str, str]:
@@ -222,7 +189,6 @@ _HTTPCORE_ERRORS = (
     httpcore.UnsupportedProtocol,
     httpcore.ConnectionNotAvailable,
 )
-"""Turned into ours, by type; a test walks all that httpcore has."""
 
 
 def translate(error: BaseException, url: str) -> Unreachable:
@@ -241,7 +207,6 @@ def translate(error: BaseException, url: str) -> Unreachable:
 
 
 def _doubted_certificate(error: BaseException | None) -> str:
-    """Return the certificate problem that caused an error, else ""."""
     while error is not None:
         if isinstance(error, ssl.SSLCertVerificationError):
             return error.verify_message.rstrip(".") or "it cannot be verified"

@@ -20,10 +20,9 @@ from deep_research.ports import SharedLimits
 class WebOptions:
     """What the user may set about the way out.
 
-    `base_addresses` are addresses the user wrote into the settings of sources: their hosts may be internal, for API
-    calls only. `api_rates` say how often each API may be called, by its host (with its port where one is written).
-    `cache` is the file of the page cache, None for none. `silence_seconds` is how long an API may stay silent (pages:
-    `fetch.limits`). `shared` are the limits that hold for other processes too.
+    `base_addresses` are those of the settings of sources: their hosts may be internal, for API calls only. `api_rates`
+    are by host (with its port where one is written). `cache` is the file of the page cache. `silence_seconds` is how long
+    an API may stay silent (pages: `fetch.limits`). `shared` are the limits that hold for other processes too.
     """
 
     contact: str = ""
@@ -38,10 +37,7 @@ class WebOptions:
 
 
 class Web:
-    """Pages and APIs over separate connections; no page can reach API addresses.
-
-    They are the base addresses that the user has opened for an API.
-    """
+    """Pages and APIs over separate connections; no page can reach API addresses."""
 
     def __init__(
         self,
@@ -57,9 +53,8 @@ class Web:
         agent = user_agent(options.contact)
 
         def transport(allowed: Sequence[str]) -> Transport:
-            return Transport(
-                Guard(allowed), resolver=resolver, dial=dial, clock=clock, proxy=options.proxy, agent=agent
-            )
+            guard, proxy = Guard(allowed), options.proxy
+            return Transport(guard, resolver=resolver, dial=dial, clock=clock, proxy=proxy, agent=agent)
 
         self.pages = transport(options.allowed_internal_hosts)
         opened = [_opened(base) for base in options.base_addresses]
@@ -67,17 +62,15 @@ class Web:
         limits = API_LIMITS.within(options.silence_seconds)
         apis = transport((*options.allowed_internal_hosts, *opened))
         rates = dict(options.api_rates)
-        self.api = WebApiClient(apis, pace=pace_of_apis, rates=rates, limits=limits, clock=clock)
+        self.api = WebApiClient(apis, pace_of_apis, rates, limits, clock)
         self._cache = AnswerStore(options.cache) if options.cache is not None else None
 
     def fetcher(self, known: KnownAddresses) -> Fetcher:
         """Return the fetcher of one run, which may open what `known` holds."""
-        return Fetcher(
-            self.pages, known, options=self._options.fetch, pace=self._pace, cache=self._cache, clock=self._clock
-        )
+        options, clock = self._options.fetch, self._clock
+        return Fetcher(self.pages, known, options=options, pace=self._pace, cache=self._cache, clock=clock)
 
     async def close(self) -> None:
-        """Close all connections, and the cache."""
         await self.pages.close()
         await self.api.close()
         if self._cache is not None:
@@ -85,7 +78,6 @@ class Web:
 
 
 def _opened(base: str) -> str:
-    """Return the guard's entry for a base address."""
     address = parse_address(base)
     host = f"[{address.host}]" if ":" in address.host else address.host
     return f"{host}:{address.port}"

@@ -1,22 +1,19 @@
 """API calls for sources: paced per host, limited, journaled, obeying Retry-After.
 
-Each answer is on disk before it is used.
-
-Implements `ports.ApiClient`. Unlike pages, API addresses come from this program and the user's settings, so nobody has
-to have named them and robots.txt is not asked; the guard still judges every one of them.
+API addresses come from this program and the user's settings: nobody has to have named them and robots.txt is not asked,
+but the guard judges every one of them. Each answer is on disk before it is used.
 """
 
 import json as jsonlib
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
-from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
 from deep_research.address_credentials import basic_authorization
-from deep_research.concurrency import SYSTEM_CLOCK, Clock, Rate, noting_answers
+from deep_research.concurrency import Clock, Rate, noting_answers
 from deep_research.errors import RateLimited, SourceError, Unreachable
 from deep_research.fetch.addresses import Address, join_address, parse_address
 from deep_research.fetch.fetch_policies import API_RATE, LONGEST_RETRY, FetchLimits, HostPace, wait_after
@@ -27,30 +24,17 @@ from deep_research.safe_text import mask_known, mask_known_bytes
 
 API_LIMITS = FetchLimits(max_bytes=16_000_000, total_seconds=60.0, read_seconds=45.0, slow_after_seconds=45.0)
 _ATTEMPTS, _FIRST_WAIT, _MAX_REDIRECTS = 3, 2.0, 3
-_BUSY = frozenset({500, 502, 504})
 
 
+@dataclass(frozen=True, eq=False)
 class WebApiClient:
-    """Calls web APIs. One object serves the whole process."""
+    """Calls web APIs; `transport` allows user-set base addresses, `rates` are by host."""
 
-    def __init__(
-        self,
-        transport: Transport,
-        *,
-        pace: HostPace | None = None,
-        rates: Mapping[str, Rate] = MappingProxyType({}),
-        limits: FetchLimits = API_LIMITS,
-        clock: Clock = SYSTEM_CLOCK,
-    ) -> None:
-        """Set up the client; the guard in `transport` must allow user-set base addresses.
-
-        `rates` say how often each host may be called; `pace` keeps to it.
-        """
-        self._transport = transport
-        self._clock = clock
-        self._pace = pace or HostPace(API_RATE, at_once=4, clock=self._clock)
-        self._rates = rates
-        self._limits = limits
+    transport: Transport
+    pace: HostPace
+    rates: Mapping[str, Rate]
+    limits: FetchLimits
+    clock: Clock
 
     async def request(
         self,
@@ -62,11 +46,11 @@ class WebApiClient:
         form: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> ApiResponse:
-        """See `ports.ApiClient.request`; `form` is sent URL-encoded instead of `json`.
+        """See `ports.ApiClient.request`; errors name the address without its query.
 
-        A call that may have had an effect (anything but GET) is repeated only where the API said that it did not take it
-        (429, 503), and once where the connection failed before an answer. Errors name the address without its query,
-        where keys may be. Raises Blocked where the guard refuses, NotFound where the host does not exist.
+        What may have had an effect (anything but GET) is repeated only where the API said that it did not take it (429,
+        503), and once where the connection failed before an answer. Raises Blocked where the guard refuses, NotFound
+        where the host does not exist.
         """
         sent = {
             "accept": "application/json, */*;q=0.5",
@@ -92,8 +76,7 @@ class WebApiClient:
         raise Unreachable(f"{_shown(address)} redirects more than {_MAX_REDIRECTS} times.", url=_shown(address))
 
     async def close(self) -> None:
-        """Close all connections."""
-        await self._transport.close()
+        await self.transport.close()
 
     async def _asked(self, method: str, address: Address, headers: Mapping[str, str], content: bytes) -> Answer:
         number = 1
@@ -109,34 +92,34 @@ class WebApiClient:
                 if number >= most or error.final:
                     raise
                 wait = wait_after(number, _FIRST_WAIT)
-            await self._clock.sleep(wait)
+            await self.clock.sleep(wait)
             number += 1
 
     async def _send(self, method: str, address: Address, headers: Mapping[str, str], content: bytes) -> Answer:
+        host, limits = address.authority, self.limits
         try:
-            async with self._pace.turn(address.authority, self._rates.get(address.authority, API_RATE)):
-                return await self._transport.send(
-                    address, method=method, headers=headers, content=content, limits=self._limits
+            async with self.pace.turn(host, self.rates.get(host, API_RATE)):
+                return await self.transport.send(
+                    address, method=method, headers=headers, content=content, limits=limits
                 )
         except SourceError as error:
             shown = _shown(address)
             raise replace(error, message=error.message.replace(address.url, shown), url=shown) from None
 
     def _wait_after(self, answer: Answer, method: str, number: int) -> float | None:
-        """Return the seconds until a retry, or None for none. Raises RateLimited."""
         # Retry-After, or the reset of a used-up quota (GitHub's 403).
-        now, is_limited = self._clock.now().timestamp(), answer.status in (403, 429, 503)
+        now, is_limited = self.clock.now().timestamp(), answer.status in (403, 429, 503)
         asked = requested_wait(answer.headers, now) if is_limited else None
         if answer.status in (429, 503) or asked is not None:
             wait = wait_after(number, _FIRST_WAIT) if asked is None else asked
             if asked:
-                self._pace.hold(answer.address.authority, asked)
+                self.pace.hold(answer.address.authority, asked)
             if number < _ATTEMPTS and wait <= LONGEST_RETRY:
                 return wait
             if answer.status == 503 and asked is None:
                 return None
             raise _rate_limited(answer, asked)
-        if answer.status in _BUSY and method == "GET" and number < _ATTEMPTS:
+        if answer.status in (500, 502, 504) and method == "GET" and number < _ATTEMPTS:
             return wait_after(number, _FIRST_WAIT)
         return None
 
@@ -163,31 +146,22 @@ def _shown(address: Address) -> str:
 class _NotKept(Exception):
     """Carries an answer that is no success past the journal: it is asked for again."""
 
-    def __init__(self, response: ApiResponse) -> None:
-        super().__init__(response.status)
-        self.response = response
 
-
+@dataclass(frozen=True, eq=False)
 class JournaledApi:
     """Implements `ports.ApiClient`; an answered request of the run is never repeated.
-
-    This holds across interruptions.
 
     Of a request the journal keeps method, address and a digest: parameters may hold keys.
     """
 
-    def __init__(self, client: ApiClient, journal: Journal) -> None:
-        self._client = client
-        self._journal = journal
+    client: ApiClient
+    journal: Journal
 
     async def request(self, method: str, url: str, **given: Any) -> ApiResponse:
-        """Request as in `ports.ApiClient`; access tokens expire and are not stored.
-
-        The tokens are those of RFC 6749.
-        """
+        """Request as in `ports.ApiClient`; access tokens (RFC 6749) are not stored."""
         params, form = dict(given.get("params") or {}), dict(given.get("form") or {})
         if "grant_type" in form:
-            return await self._client.request(method, url, **given)
+            return await self.client.request(method, url, **given)
         asked = jsonlib.dumps([url, params, given.get("json"), form], sort_keys=True, default=str)
         kind, digest = f"{method} {url.partition('?')[0]}", sha256(asked.encode()).hexdigest()
         kept: list[str] = []
@@ -195,19 +169,19 @@ class JournaledApi:
         def keep(answer: Answer) -> None:
             if 200 <= answer.status < 300:
                 kept.append(_kept(response_of(answer)))
-                self._journal.keep(kind, digest, kept[-1])
+                self.journal.keep(kind, digest, kept[-1])
 
         async def make() -> str:
             with noting_answers(Answer, keep):
-                response = await self._client.request(method, url, **given)
+                response = await self.client.request(method, url, **given)
             if not 200 <= response.status < 300:
                 raise _NotKept(response)
             return kept[0] if kept else _kept(response)
 
         try:
-            text, _ = await self._journal.call(kind, digest, make)
+            text, _ = await self.journal.call(kind, digest, make)
         except _NotKept as answer:
-            return answer.response
+            return answer.args[0]
         finally:
             kept.clear()  # a connection that was opened here knows `keep` as long as it lives
         answered = jsonlib.loads(text)
