@@ -1,7 +1,6 @@
 """Places to search, one file each or per family: user documents and web APIs.
 
-A source file holds a class of options, a class with the source's `name`, `purpose` and `needs` (the variable of its
-key, or None), and pure `parse_…` functions from an API's answer to results.
+A file holds the options of a source, its class, and pure `parse_…` functions from an API's answer to results.
 """
 
 from importlib import import_module

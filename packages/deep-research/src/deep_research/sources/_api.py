@@ -24,19 +24,18 @@ from deep_research.sources._record_documents import read_page
 from deep_research.worker_pool import call_in_worker, in_worker_thread
 
 _WORD = re.compile(r"\w(?:[\w.+#/'’\-]*[\w+#])?")
-_MOST_KEYWORDS, _FEWER_KEYWORDS = 8, 3
 
 
 def attempts(query: str, *, narrow: bool, max_chars: int) -> Iterator[str]:
-    """Yield the query; for a `narrow` API its keywords, then the first three alone."""
+    """Yield the query; for a `narrow` API its first eight keywords, then three alone."""
     line = shorten(query, max_chars).removesuffix(" …")
     if not narrow or re.search(r'\w:\S|"', line):  # fields and phrases: somebody knows what they ask for
         yield line
         return
     words = keywords(line)
-    yield " ".join(words[:_MOST_KEYWORDS])
-    if len(words) > _FEWER_KEYWORDS:
-        yield " ".join(words[:_FEWER_KEYWORDS])
+    yield " ".join(words[:8])
+    if len(words) > 3:
+        yield " ".join(words[:3])
 
 
 def keywords(query: str) -> list[str]:
@@ -47,15 +46,12 @@ def keywords(query: str) -> list[str]:
 
 
 class Pace(NamedTuple):
-    """The call rate a service documents for its smallest plan; `why` says where.
-
-    `at_once` calls may follow each other after a pause; `most` is the largest number per second that can be set.
-    """
+    """The call rate a service documents for its smallest plan; `why` says where."""
 
     per_second: float
     why: str
-    most: float
-    at_once: int = 1
+    most: float  # per second that can be set
+    at_once: int = 1  # calls that may follow each other after a pause
 
 
 class ApiOptions(BaseModel):
@@ -110,20 +106,14 @@ class DatedOptions(ApiOptions):
     def period(
         self, template: str, *, first: str = "1990-01-01", last: str = "2100-12-31", form: str = "%Y-%m-%d"
     ) -> str:
-        """Fill the days {since} and {until} into `template`, as `form`; "" for no period.
-
-        `first` and `last` stand for an end that is open.
-        """
+        """Fill {since} and {until}, or `first` and `last`, into `template`; or return ""."""
         if not (self.since or self.until):
             return ""
         since = f"{self.since:{form}}" if self.since else first
         return template.format(since=since, until=f"{self.until:{form}}" if self.until else last)
 
     def covers(self, day: str | None) -> bool:
-        """Return whether a date is in the period; an unknown one is.
-
-        A date is YYYY, YYYY-MM or YYYY-MM-DD.
-        """
+        """Return whether a date (YYYY, YYYY-MM, YYYY-MM-DD) is in the period, or None."""
         since, until = str(self.since or ""), str(self.until or "9999")
         return since <= (day or until) <= until
 
@@ -135,13 +125,14 @@ class DatedOptions(ApiOptions):
 
 
 _T = TypeVar("_T")
-_SHORT = 65_536
-"""Bytes that are read at once; a longer answer is read in a worker."""
 
 
 async def read_answer(parse: Callable[..., _T], response: ApiResponse, *about: Any) -> _T:
-    """Return `parse(response, *about)`; raise its errors, or Unreadable if too slow."""
-    if len(response.body) <= _SHORT:
+    """Return `parse(response, *about)`, read in a worker where it is long.
+
+    Raises the errors of `parse`, and Unreadable if it is too slow.
+    """
+    if len(response.body) <= 65_536:
         return parse(response, *about)
     return await in_a_worker(parse, response, *about, size=len(response.body))
 
@@ -161,27 +152,20 @@ Options = TypeVar("Options", bound=ApiOptions)
 class ApiSource(Declaration, Generic[Options]):
     """A place behind a web API; subclasses declare it, write `_search` (and `_read`).
 
-    Keys come in by the names of their environment variables; nothing reads the environment.
+    Keys come in by the names of their environment variables.
     """
 
-    address: ClassVar[str] = ""
-    """Where its API is, unless the option `base_url` says otherwise."""
+    address: ClassVar[str] = ""  # of its API, unless the option `base_url` says otherwise
     pace: ClassVar[Pace] = Pace(1.0, "Calls per second at most.", most=100)
     headers: ClassVar[Mapping[str, str]] = {"accept": "application/json"}
     key_header: ClassVar[tuple[str, str]] = ("", "")
     """The header that carries the key, if there is one, and how: ("authorization", "Bearer {}")."""
-    narrow: ClassVar[bool] = False
-    """The API wants every word of the query: it is asked with keywords, then with fewer."""
+    narrow: ClassVar[bool] = False  # it wants every word of the query: it is asked with keywords, then with fewer
     max_query_chars: ClassVar[int] = 300
-
-    over_http: ClassVar[bool] = True
-    """Its results come by HTTP; not those of a database."""
-    reads_pages: ClassVar[bool] = False
-    """It reads the page at any address."""
-    options_type: ClassVar[type[ApiOptions]]
-    """The options that the class is declared with: `ApiSource[…]`."""
-    asked_in: str = ""
-    """The language of the run's question, for sources with editions; "" when it is not known."""
+    over_http: ClassVar[bool] = True  # not so the results of a database
+    reads_pages: ClassVar[bool] = False  # those at any address
+    options_type: ClassVar[type[ApiOptions]]  # those that the class is declared with: `ApiSource[…]`
+    asked_in: str = ""  # the language of the run's question, for sources with editions
 
     def __init_subclass__(cls) -> None:
         for base in cls.__dict__.get("__orig_bases__", ()):
@@ -246,18 +230,15 @@ class ApiSource(Declaration, Generic[Options]):
         return result.model_copy(update={"found": tuple(kept.values())[:limit]})
 
     async def read(self, found: Found) -> Document:
-        """Return the text behind a result as far as the API has it.
-
-        Raises NotFound when the API knows only its address: the page itself is to be opened then.
-        """
+        """Return a result's text; raise NotFound where the API knows its address alone."""
         with suppress(Unreadable):
             if text := await _text_in(found):
                 return text
         self._insist_on_key()
         try:
-            read = await self._read(found)
-            if read is not None and (text := await _text_in(read)):
-                return text
+            for read in await self._read(found):
+                if text := await _text_in(read):
+                    return text
         except SourceError as error:
             raise self._without_secrets(error) from None
         where = found.url or found.key
@@ -270,21 +251,18 @@ class ApiSource(Declaration, Generic[Options]):
     async def _search(self, query: str, limit: int) -> SearchResult:
         raise NotImplementedError
 
-    async def _read(self, found: Found) -> Found | None:
-        """Return a result with its text, where the API has it in another call; else None."""
-        return None
+    async def _read(self, found: Found) -> Sequence[Found]:
+        """Return a result with its text, where the API has it in another call."""
+        return ()
 
     async def _found_in(self, parse: Callable[..., Iterable[Found]], call: Awaitable[ApiResponse]) -> SearchResult:
-        """Return what `parse` finds in the answer to a call."""
         return result(await read_answer(parse, await call))
 
     async def _get(self, path: str, params: Mapping[str, str | int] | None = None) -> ApiResponse:
-        """GET an address under the API's base; parameters without a value are left out."""
         given = {name: value for name, value in (params or {}).items() if value != ""}
         return await self._client.request("GET", f"{self._base()}{path}", params=given, headers=self._headers())
 
     async def _post(self, path: str, body: Mapping[str, object]) -> ApiResponse:
-        """POST JSON to an address under the API's base; null fields are left out."""
         given = {name: value for name, value in body.items() if value not in (None, "", [], ())}
         return await self._client.request("POST", f"{self._base()}{path}", json=given, headers=self._headers())
 
@@ -308,7 +286,6 @@ class ApiSource(Declaration, Generic[Options]):
             raise Blocked(f"{self.name} is not ready: {missing}", source=self.name)
 
     def _without_secrets(self, error: SourceError) -> SourceError:
-        """Return the error with all keys masked; services repeat them in messages."""
         secrets = tuple(self._secrets())
         texts = {name: value for name, value in vars(error).items() if isinstance(value, str)}
         return replace(error, **{name: mask_secrets(text, secrets) for name, text in texts.items()})

@@ -1,8 +1,6 @@
 """Read an API's answer to JSON, XML or a helpful error, then to single fields.
 
-The shape of fields is not trusted: they may be missing, null or oddly typed, and dates have many forms.
-
-An answer that is no success, or no data, never becomes text: it ends here as a SourceError.
+Fields may be missing, null or oddly typed. What is no success, or no data, ends here as a SourceError.
 """
 
 import json
@@ -10,12 +8,10 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime
 from functools import wraps
-from html import escape
 from http import HTTPStatus
 from importlib import import_module
-from typing import Any, ClassVar, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
 from claimcheck.text.cleaning import fold
@@ -26,10 +22,7 @@ from deep_research.protocol.http_semantics import error_kind, requested_wait, st
 from deep_research.sources._record_documents import distinct, line, paragraphs
 from deep_research.text.dates import iso_date
 
-_MAX_NUMBER_CHARS = 18
 _E = TypeVar("_E", bound=SourceError)
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
 _MAX_WHY_CHARS = 200
 _EXPLAINING = (
     "message errorMessage error_message error detail errors title info errMsg msg reason readableMessage".split()
@@ -45,14 +38,12 @@ _OWN_CODES: dict[type[SourceError], tuple[str, ...]] = {
     Unreachable: ("unavailable", "overloaded", "api_error", "server_error", "timeout"),
 }
 """What is in the codes of errors that services name inside their answers."""
-_END = 2_000
-"""Bytes at the end of an answer among which the closing tag of its root is looked for."""
 
 
 class Record:
-    """A JSON value, mostly an object, with fields read by path and not trusted.
+    """A JSON value with fields by path: keys of objects and indices of lists.
 
-    A path has keys of objects and indices of lists; what is missing, null or of another type reads as nothing.
+    What is missing, null or of another type reads as nothing.
     """
 
     def __init__(self, value: Any = None) -> None:
@@ -99,7 +90,7 @@ class Record:
         if isinstance(value, str):
             return fold(value)
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return f"{value}"[:_MAX_NUMBER_CHARS]
+            return f"{value}"[:18]
         if isinstance(value, list):
             return next((line for item in value if (line := Record(item).text())), "")
         return ""
@@ -162,9 +153,9 @@ class Record:
 
 
 class Node:
-    """An XML element or none, whose parts are found by local names along a path.
+    """An XML element or none, with parts by path: local names of children in children.
 
-    The namespace does not matter, and a path is one of descendants; what is not there reads as nothing.
+    The namespace does not matter; what is not there reads as nothing.
     """
 
     def __init__(self, element: Any = None) -> None:
@@ -220,17 +211,11 @@ class Node:
 
     def markup(self, *path: str) -> str:
         """Return what is inside the first descendant along `path` as markup."""
-        etree, element = import_module("lxml.etree"), self.child(*path).element
+        element = self.child(*path).element
         if element is None:
             return ""
-        parts = [escape(element.text or "", quote=False)]
-        for part in element:
-            if isinstance(part.tag, str):
-                parts.append(etree.tostring(part, encoding="unicode", with_tail=False))
-            elif part.tag is etree.Entity:
-                parts.append(part.text or "")
-            parts.append(escape(part.tail or "", quote=False))
-        return "".join(parts)
+        whole = import_module("lxml.etree").tostring(element, encoding="unicode", with_tail=False)
+        return whole[whole.index(">") + 1 : whole.rindex("<")]
 
     def line(self, *path: str) -> str:
         """Return the content along `path` on one line without markup."""
@@ -241,32 +226,14 @@ class Node:
         return paragraphs(self.markup(*path))
 
 
-def unix_seconds(day: date) -> int:
-    """Return the beginning of a day (UTC) in seconds since 1970."""
-    return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp())
-
-
-class _Describing(Protocol):
-    def found(self, origin: str) -> Found | None: ...
-
-
-_ReadOne = Callable[Concatenate[_T, _P], _Describing | None]
-_ReadAll = Callable[Concatenate[ApiResponse, _P], list[Found]]
-
-
 class Declaration:
     """What a source declares, once, in class variables for tables, messages and docs."""
 
-    name: ClassVar[str]
-    """The name in settings and reports, which is that of the file."""
+    name: ClassVar[str]  # in settings and reports
     purpose: ClassVar[str]
-    """A sentence on what is found there."""
-    needs: ClassVar[str | None] = None
-    """The environment variable without which nothing works; None: keyless."""
-    also: ClassVar[tuple[str, ...]] = ()
-    """Variables that are used when they are set, such as a token that raises limits."""
-    nothing_is_404: ClassVar[bool] = False
-    """The service answers HTTP 404 where it has found nothing."""
+    needs: ClassVar[str | None] = None  # the environment variable without which nothing works
+    also: ClassVar[tuple[str, ...]] = ()  # those that are used when they are set, such as a token that raises limits
+    nothing_is_404: ClassVar[bool] = False  # the service answers so where it has found nothing
 
     @classmethod
     def variables(cls) -> tuple[str, ...]:
@@ -282,13 +249,13 @@ class Declaration:
     def judge(cls, response: ApiResponse) -> None:
         """Pass a success; raise what the status means, naming a key that repairs it.
 
-        A refusal that asks to wait, by a header or in words (GitHub with 403, Stack Exchange with 400), is a limit.
+        A refusal that asks to wait, by a header or in words, is a limit.
         """
         meaning = status_meaning(response.status, response.headers)
         if meaning == "success":
             return
         asks = meaning == "forbidden" and requested_wait(response.headers, time.time()) is not None
-        asks = asks or (meaning in ("forbidden", "refused") and says_wait(explanation(response)))
+        asks = asks or (meaning in ("forbidden", "refused") and _WAIT_WORDS.search(explanation(response)))
         if meaning == "wait" or asks:
             raise cls.limited(response)
         status = f"(HTTP {response.status}{_explained(response)})"
@@ -305,10 +272,9 @@ class Declaration:
 
     @classmethod
     def json_of(cls, response: ApiResponse) -> Any:
-        """Return the JSON of a successful answer.
+        """Return the JSON of a successful answer; raise as `judge`, or Unreadable.
 
-        Raises what `judge` raises, also for an `error` or the `code` of one inside the answer, and Unreadable for
-        anything but JSON.
+        An `error` or the `code` of one inside the answer is judged too.
         """
         cls.judge(response)
         try:
@@ -324,10 +290,7 @@ class Declaration:
 
     @classmethod
     def object_of(cls, response: ApiResponse, *fields: str, what: str = "results") -> Record:
-        """Return a successful answer's JSON object; raise Unreadable without `fields`.
-
-        One of them is enough, if any are given.
-        """
+        """Return an answer's JSON object; raise Unreadable if it has none of `fields`."""
         answer = cls.json_of(response)
         if isinstance(answer, Mapping) and (not fields or any(field in answer for field in fields)):
             return Record(answer)
@@ -351,14 +314,13 @@ class Declaration:
     def parse_xml(cls, response: ApiResponse, *, lenient: bool = False) -> Node:
         """Return the root element of an answer whatever its status. Raises Unreadable.
 
-        `lenient` also reads documents with small faults (feeds written by hand), as long as they are complete.
-        External entities, DTDs and huge trees are refused.
+        `lenient` also reads complete documents with small faults. External entities and DTDs are refused.
         """
         etree = import_module("lxml.etree")
         body = response.body.lstrip()
         if not body.startswith((b"<", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")) or _HTML.match(body):
             raise cls._no_data(response, "XML")
-        for recover in (False, True) if lenient and _CLOSED.search(body[-_END:]) else (False,):
+        for recover in (False, True) if lenient and _CLOSED.search(body[-2_000:]) else (False,):
             parser = etree.XMLParser(
                 resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=recover
             )
@@ -377,11 +339,11 @@ class Declaration:
         fields: Sequence[str] = (),
         what: str = "results",
         records: Callable[[ApiResponse], Iterable[Any]] | None = None,
-    ) -> Callable[[_ReadOne[_T, _P]], _ReadAll[_P]]:
+    ) -> Callable[[Callable[..., Any]], Callable[..., list[Found]]]:
         """Make a function that reads one record of an answer read the whole answer.
 
-        The records are in the list under `path`. An answer with one of `fields` but without the list is a record itself.
-        Where they are elsewhere `records` takes them out of the answer. What is made raises SourceError.
+        The records are those of `records`, or in the list under `path`; an answer with one of `fields` but without the
+        list is a record itself. What is made raises SourceError.
         """
 
         def listed(response: ApiResponse) -> Iterable[Any]:
@@ -390,12 +352,12 @@ class Declaration:
             answer = cls.object_of(response, *fields, what=what)
             return answer.records(*path) if path[0] in answer else [answer]
 
-        def reading_all(read_one: _ReadOne[_T, _P]) -> _ReadAll[_P]:
+        def reading_all(read_one: Callable[..., Any]) -> Callable[..., list[Found]]:
             @wraps(read_one, assigned=("__module__", "__qualname__", "__name__", "__doc__"))
-            def read_all(response: ApiResponse, *about: _P.args, **named: _P.kwargs) -> list[Found]:
+            def read_all(response: ApiResponse, *about: Any) -> list[Found]:
                 if cls.nothing_is_404 and response.status == HTTPStatus.NOT_FOUND:
                     return []
-                made = (read_one(record, *about, **named) for record in (records or listed)(response))
+                made = (read_one(record, *about) for record in (records or listed)(response))
                 return [found for one in made if one is not None and (found := one.found(cls.name))]
 
             return read_all
@@ -423,7 +385,7 @@ class Declaration:
         told = ": ".join(filter(None, (code, _shorten(why))))
         kinds = (kind for kind, signs in _OWN_CODES.items() if any(sign in code for sign in signs))
         kind, variable = next(kinds, SourceError), cls.key_variable()
-        if kind is SourceError and says_wait(told):
+        if kind is SourceError and _WAIT_WORDS.search(told):
             return cls.limited(response)
         check = f"; check {variable}" if kind is Blocked and variable else ""
         return cls.failure(kind, response, f"the request was not accepted ({told}){check}")
@@ -435,15 +397,10 @@ class Declaration:
             return cls.failure(Unreadable, response, f"the answer is empty instead of {wanted}")
         if _HTML.match(body):
             return cls.failure(Unreadable, response, f"the answer is an HTML page instead of {wanted}")
-        if len(body) < _MAX_WHY_CHARS and says_wait(body.decode("utf-8", "replace")):
+        if len(body) < _MAX_WHY_CHARS and _WAIT_WORDS.search(body.decode("utf-8", "replace")):
             return cls.limited(response)
         opened = body[:1] in b"{[<"
         return cls.failure(Unreadable, response, f"the answer is {'broken or cut off' if opened else 'no'} {wanted}")
-
-
-def says_wait(words: str) -> bool:
-    """Whether the text of an answer asks to come back later."""
-    return bool(_WAIT_WORDS.search(words))
 
 
 def explanation(response: ApiResponse) -> str:

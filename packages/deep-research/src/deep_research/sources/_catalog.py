@@ -37,10 +37,9 @@ def source_rows(
     *,
     names: Collection[str] | None = None,
 ) -> list[SourceRow]:
-    """Return a row per web API source, by name; `names` and options select rows.
+    """Return a row per web API source, or per one in `names` or `options`, by name.
 
-    `keys` are the values of the variables that are set, `options` the options by source. Raises ConfigError
-    for options of an unknown source and for options that do not fit.
+    `keys` are the values of variables, `options` those by source. Raises ConfigError for options that do not fit.
     """
     given = options or {}
     for name in given:
@@ -52,14 +51,9 @@ def source_rows(
 
 def api_sources(names: Collection[str] | None = None) -> dict[str, type[ApiSource[Any]]]:
     """Return the web API source classes by name, sorted: all, or those in `names`."""
-    found: dict[str, type[ApiSource[Any]]] = {}
-    for name in registry.names("sources"):
-        if names is not None and name not in names:
-            continue
-        kind = registry.component("sources", name)
-        if isinstance(kind, type) and issubclass(kind, ApiSource):
-            found[kind.name] = kind
-    return found
+    wanted = [name for name in registry.names("sources") if names is None or name in names]
+    kinds = [registry.component("sources", name) for name in wanted]
+    return {kind.name: kind for kind in kinds if isinstance(kind, type) and issubclass(kind, ApiSource)}
 
 
 def named_source(name: str) -> type[ApiSource[Any]]:
@@ -85,10 +79,7 @@ def variables(names: Collection[str] | None = None) -> tuple[str, ...]:
 
 
 def api_rates(options: Iterable[ApiOptions]) -> tuple[tuple[str, Rate], ...]:
-    """Return how often each host (with a written port) in `options` may be called.
-
-    Of several rates for one host it is the strictest.
-    """
+    """Return the strictest rate of each host (with a written port) in `options`."""
     rates: dict[str, Rate] = {}
     for each in options:
         host = urlsplit(each.base_url).netloc.lower()
@@ -120,8 +111,8 @@ def strategy_sources(
 ) -> tuple[str, ...]:
     """Return the sources of a strategy in order of trust, general web search last.
 
-    `ready` are the sources that can be used (None: all). `auto` has those of the strategies that fit `question`, and
-    with `whole` all others behind them, for one who chooses by name. Raises ConfigError for an unknown strategy.
+    `ready` are those that can be used (None: all). `auto` has those of the strategies that fit `question`, and with
+    `whole` all others behind them. Raises ConfigError for an unknown strategy.
     """
     names = fitting_strategies(question) if name == AUTO else [name]
     if name == AUTO and whole:
@@ -137,10 +128,7 @@ def strategy_sources(
 
 
 def fitting_strategies(question: str) -> list[str]:
-    """Return strategies by the number of their words in the question, or `general`.
-
-    Those with most come first.
-    """
+    """Return strategies by the number of their words in the question, or `general`."""
     asked = question.lower()
     counts = {name: sum(_says(asked, word) for word in entry.get("words", ())) for name, entry in _data().items()}
     said = [name for name in counts if counts[name]]

@@ -12,13 +12,12 @@ from typing import NamedTuple
 from deep_research.errors import ConfigError
 from deep_research.reading_child import mark_of, reason_of
 
-_SKIPPED_FOLDERS = frozenset(("CVS", "_darcs", "node_modules", "__pycache__", "__MACOSX"))
+_SKIPPED_FOLDERS = ("CVS", "_darcs", "node_modules", "__pycache__", "__MACOSX")
 _GENERATED_INDEX = ("genindex", "py-modindex", "search.html", "bookindex.html", "searchindex.js", "objects.inv")
 _SYSTEM = ("/proc", "/sys", "/dev")
 # What systems and offices put beside files: marks of downloads, pictures of folders, locks (._name and .DS_Store are hidden).
 _BESIDE_FILES = re.compile(r".*:Zone\.Identifier|~\$.*|Thumbs\.db|desktop\.ini", re.IGNORECASE)
 _HIDDEN = "hidden, or made by a program for itself: passed over; name it with --docs to have it read"
-_INDEX = "an index or a form for searching, made by a program: passed over"
 
 
 class File(NamedTuple):
@@ -44,9 +43,7 @@ class Problem(NamedTuple):
 def walk(paths: Sequence[Path]) -> Iterator[File | Problem]:
     """Yield every file below `paths` once, in a fixed order.
 
-    Links are followed as long as they lead to something below one of `paths`; loops end. What the system makes up
-    (/proc, /sys, /dev) is never entered, neither by a link nor by its own name.
-
+    Links are followed to what is below one of `paths`. What the system makes up (/proc, /sys, /dev) is never entered.
     Raises ConfigError for a path that does not exist or belongs to the system.
     """
     named = [path.expanduser() for path in paths]
@@ -65,7 +62,6 @@ def walk(paths: Sequence[Path]) -> Iterator[File | Problem]:
 
 
 def _is_of_system(path: Path) -> bool:
-    """Return whether the kernel makes a path up, by its folder or file system."""
     if any(path.is_relative_to(folder) for folder in _SYSTEM):
         return True
     with suppress(OSError):
@@ -85,15 +81,12 @@ def _system_devices() -> frozenset[int]:
 
 
 class _Walk:
-    """A way through the named files and folders that meets nothing twice."""
-
     def __init__(self, named: Sequence[Path]) -> None:
         self.links: list[tuple[Path, Path]] = []
         self._named = named
         self._seen: set[tuple[int, int]] = set()
 
     def folder(self, start: Path, root: Path) -> Iterator[File | Problem]:
-        """Yield what is below `start` in the named folder `root`; keep links in `links`."""
         pending = [start]
         while pending:
             folder = pending.pop()
@@ -119,7 +112,6 @@ class _Walk:
             pending.extend(reversed(folders))
 
     def file(self, path: Path, location: str) -> Iterator[File | Problem]:
-        """Yield a file, unless it was met before or is none."""
         try:
             about = path.stat()
         except OSError as error:
@@ -143,7 +135,7 @@ class _Walk:
         if _BESIDE_FILES.fullmatch(path.name) and not path.is_dir():
             return _HIDDEN
         if generated and path.name.startswith(_GENERATED_INDEX):
-            return _INDEX
+            return "an index or a form for searching, made by a program: passed over"
         is_link = path.is_symlink()
         if not is_link and not os.path.ismount(path):
             return ""

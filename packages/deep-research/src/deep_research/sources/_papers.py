@@ -12,21 +12,20 @@ _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+", re.IGNORECASE)
 _ARXIV = re.compile(r"(\d{4}\.\d{4,5}|[a-z][a-z-]{1,11}(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,2})?(?!\d)")
 _ARXIV_PREFIX = re.compile(r"arxiv(?:\.org/(?:abs|pdf|html)/|[:.])\s*", re.IGNORECASE)
 _ARXIV_DOI = "10.48550/arxiv."
+_PMID = re.compile(r"(?:https?://(?:www\.)?pubmed\.ncbi\.nlm\.nih\.gov/|pmid:?\s*)?(\d{1,8})/?", re.IGNORECASE)
 _PLACES = {
     "arxiv": "https://arxiv.org/abs/{}",
     "doi": "https://doi.org/{}",
     "pmid": "https://pubmed.ncbi.nlm.nih.gov/{}/",
     "pmc": "https://pmc.ncbi.nlm.nih.gov/articles/{}/",
 }
-"""Kinds of ids, and where a reader finds the work. The one that names it comes first: sources that know an arXiv id are
-those that overlap most."""
+"""Kinds of ids, and where a reader finds the work; the first that is known names it."""
 
 
 class Work(NamedTuple):
     """One work as its source describes it: ids in any form, texts with their markup.
 
-    `own` is its id at the source, with a prefix. It is read at `url`, else where its ids lead, else at `otherwise`;
-    `sections` are an abstract in parts.
+    It is read at `url`, else where its ids lead, else at `otherwise`; `sections` are an abstract in parts.
     """
 
     title: str
@@ -85,9 +84,7 @@ def arxiv_id(text: str) -> str:
 
 def pmid(text: str) -> str:
     """Return the PubMed id in an address or a bare id, or ""."""
-    match = re.fullmatch(
-        r"(?:https?://(?:www\.)?pubmed\.ncbi\.nlm\.nih\.gov/|pmid:?\s*)?(\d{1,8})/?", text.strip(), re.I
-    )
+    match = _PMID.fullmatch(text.strip())
     return match[1] if match else ""
 
 
@@ -105,9 +102,9 @@ def full_text_of_arxiv(paper: str) -> tuple[str, str]:
 
 
 def arxiv_texts(key: str, url: str) -> tuple[str, ...]:
-    """Return where an arXiv paper's full text may be by key, best first; else none.
+    """Return where an arXiv paper's full text may be, best first; `url` may tell its version.
 
-    `url` may name its version. ar5iv has the papers from before arXiv made HTML.
+    ar5iv has the papers from before arXiv made HTML.
     """
     if not key.startswith("arxiv:"):
         return ()

@@ -1,7 +1,6 @@
 """Turn an API's texts into documents that can be cited: records and pages.
 
-A record has a title, facts and sections; a page is Markdown, or has one block per line. Markup in titles and abstracts
-(HTML, JATS XML, MathML) is taken out.
+Markup in titles and abstracts (HTML, JATS XML, MathML) is taken out.
 """
 
 import html
@@ -42,23 +41,16 @@ _BREAKS = frozenset(
     " h1 h2 h3 h4 h5 h6".split()
 )
 _HEADINGS = frozenset("title h1 h2 h3 h4 h5 h6".split())
-_MAX_HEADING_CHARS = 100
-
-Section = tuple[str, str]
-"""A heading ("" for none) and the text under it, paragraphs parted by blank lines."""
+Section = tuple[str, str]  # a heading ("" for none) and the text under it, paragraphs parted by blank lines
+Fact = tuple[str, object]  # what it is called, and its value; a fact without a value is left out
 _ITEM = re.compile(r"(?:[-*•]|(\d{1,3}[.)]))\s+(?=\S)")
 _BETWEEN_BLOCKS = re.compile(r"\n\s*\n")
-_MAX_SHOWN_AUTHORS = 20
-Fact = tuple[str, object]
-"""What it is called, and its value; a fact without a value is left out."""
 _LINE_OF_PROSE = re.compile(r"\n(?<![\n|]\n)(?![\n|\-*>#\d ])")  # the line end first, which is quick to find
 _ENDED = re.compile(r"[.!?:;。！？：；…][\"'”’)\]」』）]*$")
-_BROKEN_FROM = 60
-"""The width in columns from which a line without an end goes on in the next."""
 _MARKED = re.compile(r"^#{2,6} \S[^\n]*\n\s*\n[^#\s]|^```|\]\((?:https?:|/|#)|^\|? *:?-{3,}:? *\|", re.MULTILINE)
 """Markdown; a line with one # may be a comment in code."""
 snippet = partial(shorten, most=300)
-"""The beginning of a text on one line."""
+UNSHOWN = ("", "")  # labels of what is known of a document and not written into it
 
 
 def line(markup: str) -> str:
@@ -75,7 +67,7 @@ def sections(markup: str) -> list[Section]:
     """Return an abstract's sections in order, headed by `<title>`, `<h4>` and alike."""
     found: list[tuple[str, list[str]]] = [("", [])]
     for is_heading, piece in _pieces(markup):
-        if is_heading and len(piece) <= _MAX_HEADING_CHARS:
+        if is_heading and len(piece) <= 100:
             found.append((fold(piece).rstrip(":"), []))
         else:
             found[-1][1].append(piece)
@@ -109,8 +101,7 @@ def _pieces(markup: str) -> Iterator[tuple[bool, str]]:
                 heading = []
         elif name in _BREAKS and not depth:
             yield False, "\n\n"
-    rest = _unescape(markup[start:])
-    yield False, " ".join([*heading, rest])
+    yield False, " ".join([*heading, _unescape(markup[start:])])
 
 
 def _without(markup: str, begins: re.Pattern[str]) -> str:
@@ -133,12 +124,7 @@ def _unescape(text: str) -> str:
 
 
 def _tidy(text: str) -> str:
-    parts = (fold(part) for part in _BETWEEN_BLOCKS.split(clean(text)))
-    return "\n\n".join(part for part in parts if part)
-
-
-UNSHOWN = ("", "")
-"""Labels of what is known of a document and not written into it."""
+    return "\n\n".join(filter(None, map(fold, _BETWEEN_BLOCKS.split(clean(text)))))
 
 
 class Item(NamedTuple):
@@ -174,11 +160,9 @@ class Item(NamedTuple):
         return copy_fields(Found, self, origin=origin, authors=authors, snippet=about, document=read)
 
     def document(self) -> Document:
-        """Return what is known of it as a document.
+        """Return it as a document: title, list of facts, body, sections that have text.
 
-        The title is a heading, facts are a list; below are the body and each section under its heading. Authors and
-        the date are the first facts where `labels` name them. Sections without text are left out, those without a
-        name have no heading.
+        Authors and the date are the first facts where `labels` name them.
         """
         builder, body, authors = DocumentBuilder(), self.body, distinct(self.authors)
         builder.heading(1, self.title)
@@ -223,9 +207,8 @@ def write_text(builder: DocumentBuilder, text: str) -> None:
 
 def people(names: Sequence[str]) -> str:
     """Return the names, of a long list the first twenty and the number of others."""
-    shown = "; ".join(names[:_MAX_SHOWN_AUTHORS])
-    more = len(names) - _MAX_SHOWN_AUTHORS
-    return f"{shown}; and {more} more" if more > 0 else shown
+    shown = "; ".join(names[:20])
+    return f"{shown}; and {len(names) - 20} more" if len(names) > 20 else shown
 
 
 def _shown(value: object) -> str:
@@ -243,24 +226,22 @@ def read_page(found: Found) -> Document:
     lines = with_marked_headings(_lines_apart(text)) if is_marked else _lines_apart(text)
     name = "page.md" if is_marked else "page.text"
     read = registry.component("readers", "plain")().read(lines.encode("utf-8", "replace"), name=name)
-    if found.title:
-        about = {"published": found.published, "authors": found.authors}
-        return Item(found.key, found.title, labels=UNSHOWN, body=read, **about).document()
-    return read.model_copy(update={"title": read.title if is_marked else ""})
+    about = {"published": found.published, "authors": found.authors}
+    return Item(found.key, found.title, labels=UNSHOWN, body=read, **about).document()
 
 
 def _lines_apart(text: str) -> str:
-    """Set apart the lines of page text without Markdown, so that none are joined.
-
-    Where the page's own line breaks were kept, the lines of a sentence stay together.
-    """
+    """Set apart the lines of page text without Markdown, but those of one sentence."""
     if "```" in text:
         return text
     return _LINE_OF_PROSE.sub(lambda found: "\n" if _goes_on(text, found.start()) else "\n\n", text)
 
 
 def _goes_on(text: str, end: int) -> bool:
-    """Tell whether the line that ends at `end` was broken inside a sentence."""
+    """Tell whether the line that ends at `end` was broken inside a sentence.
+
+    So are lines of 60 columns and more without an end.
+    """
     line = text[text.rfind("\n", 0, end) + 1 : end].rstrip()
     following = text[end + 1 : end + 40].lstrip(" ")[:1]
-    return bool(following) and columns(line) >= _BROKEN_FROM and not _ENDED.search(line)
+    return bool(following) and columns(line) >= 60 and not _ENDED.search(line)

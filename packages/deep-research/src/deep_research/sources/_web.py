@@ -36,12 +36,10 @@ class WebOptions(DatedOptions):
 
 
 class Page(NamedTuple):
-    """One web search result with the engine's `excerpt` and the whole page in `text`.
-
-    `text` is "" where the engine does not return the whole page.
+    """One web search result with the engine's `excerpt`, or the whole page in `text`.
 
     An excerpt of `least` characters or more becomes a document that says so: it stands in for a page that cannot be
-    read. A whole text is handed on unread.
+    read.
     """
 
     title: str
@@ -85,10 +83,9 @@ def page_of(
     author: str = "",
     text: str = "",
 ) -> Page:
-    """Return what a result says of its page, by the names of its fields.
+    """Return what a result says of its page, each part from the first field with a text.
 
-    Each part is in the first of the fields named that has something: names have spaces between, and a dot leads into
-    an object or a list.
+    Names of fields have spaces between; a dot leads into an object or a list.
     """
     return Page(
         title=line(entry.first_raw(*title.split())),
@@ -111,10 +108,7 @@ def urlsplit_or_none(url: str) -> str:
 
 
 def page_key(url: str) -> str:
-    """Return one key for all spellings of an address.
-
-    Papers, trials and repositories have the key of their source.
-    """
+    """Return one key for all spellings of an address; known works have their source's."""
     parts = urlsplit(url)
     host, path = (parts.hostname or "").removeprefix("www."), parts.path
     if host.endswith("arxiv.org") and (paper := arxiv_id(f"arxiv.org{path}")):

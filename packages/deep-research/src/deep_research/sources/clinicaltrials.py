@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 from deep_research.data import Found, SearchResult
-from deep_research.sources._api import ApiSource, DatedOptions, Pace, read_answer
+from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts, read_answer
 from deep_research.sources._api_answers import Record
 from deep_research.sources._record_documents import Fact, Item, distinct
 
 _MAX_OUTCOMES = 30
-_MAX_MEASUREMENTS = 40
 _HARMS = (("deaths", "all-cause deaths"), ("serious", "serious adverse events"), ("other", "other adverse events"))
 
 
@@ -26,12 +25,9 @@ def result_sections(results: Record) -> Iterator[tuple[str, str]]:
 
 def _outcome(outcome: Record) -> str:
     groups = {group.text("id"): group.text("title") or group.text("id") for group in outcome.records("groups")}
-    sizes = {
-        count.text("groupId"): count.text("value")
-        for denominator in outcome.records("denoms")[:1]
-        for count in denominator.records("counts")
-    }
-    lines = [f"- {line}" for line in _measured(outcome, groups, sizes)][:_MAX_MEASUREMENTS]
+    counts = outcome.record("denoms", 0).records("counts")
+    sizes = {count.text("groupId"): count.text("value") for count in counts}
+    lines = [f"- {line}" for line in _measured(outcome, groups, sizes)][:40]
     lines += [f"- {line}" for analysis in outcome.records("analyses") if (line := _analysis(analysis))]
     frame = outcome.text("timeFrame")
     return "\n".join(([f"Time frame: {frame}"] if frame and lines else []) + lines)
@@ -42,7 +38,7 @@ def _measured(outcome: Record, groups: dict[str, str], sizes: dict[str, str]) ->
     spread = outcome.text("dispersionType")
     for each in outcome.records("classes"):
         for category in each.records("categories"):
-            label = ", ".join(name for name in (each.text("title"), category.text("title")) if name)
+            label = join_parts(", ", each.text("title"), category.text("title"))
             for one in category.records("measurements"):
                 group, value = one.text("groupId"), one.text("value")
                 if not value:
@@ -61,25 +57,20 @@ def _between(measurement: Record, spread: str) -> str:
 
 
 def _analysis(analysis: Record) -> str:
-    parts = list[str]()
-    if value := analysis.text("paramValue"):
-        low, high = analysis.text("ciLowerLimit"), analysis.text("ciUpperLimit")
-        level = analysis.text("ciPctValue")
-        interval = f" ({level}% confidence interval {low} to {high})" if low and high else ""
-        parts.append(f"{analysis.text('paramType') or 'estimate'} {value}{interval}")
-    if chance := analysis.text("pValue"):
-        sign = "" if chance[:1] in "<>=≤≥" else "= "
-        parts.append(f"P {sign}{chance}")
-    method = analysis.text("statisticalMethod")
-    return f"{'; '.join(parts)}{f' ({method})' if method else ''}" if parts else ""
+    value, chance, method = (analysis.text(field) for field in ("paramValue", "pValue", "statisticalMethod"))
+    low, high, level = (analysis.text(field) for field in ("ciLowerLimit", "ciUpperLimit", "ciPctValue"))
+    interval = f" ({level}% confidence interval {low} to {high})" if low and high else ""
+    estimate = f"{analysis.text('paramType') or 'estimate'} {value}{interval}" if value else ""
+    sign = "" if chance[:1] in "<>=≤≥" else "= "
+    told = join_parts("; ", estimate, f"P {sign}{chance}" if chance else "")
+    return f"{told} ({method})" if told and method else told
 
 
 def _harms(module: Record) -> Iterator[str]:
     for group in module.records("eventGroups"):
         counts: list[str] = []
         for field, name in _HARMS:
-            affected = group.number(f"{field}NumAffected")
-            at_risk = group.number(f"{field}NumAtRisk")
+            affected, at_risk = group.number(f"{field}NumAffected"), group.number(f"{field}NumAtRisk")
             if affected is not None and at_risk is not None:
                 counts.append(f"{name} {affected} of {at_risk}")
         if counts:
@@ -103,9 +94,8 @@ class ClinicalTrialsSource(ApiSource[DatedOptions]):
         }
         return await self._found_in(parse_studies, self._get("/studies", params))
 
-    async def _read(self, found: Found) -> Found | None:
-        studies = await read_answer(parse_studies, await self._get(f"/studies/{found.key.removeprefix('nct:')}"))
-        return studies[0] if studies else None
+    async def _read(self, found: Found) -> list[Found]:
+        return await read_answer(parse_studies, await self._get(f"/studies/{found.key.removeprefix('nct:')}"))
 
 
 @ClinicalTrialsSource.parser("studies", fields=("studies", "protocolSection"), what="studies")
@@ -177,7 +167,7 @@ def _items(entries: list[Record], name: str, aside: str, description: str) -> st
     for entry in entries[:_MAX_OUTCOMES]:
         beside = _words(entry.text(aside))
         head = f"{entry.text(name)} ({beside})" if beside else entry.text(name)
-        lines.append(": ".join(part for part in (head, entry.text(description)) if part))
+        lines.append(join_parts(": ", head, entry.text(description)))
     return "\n".join(f"- {one}" for one in lines if one)
 
 

@@ -21,37 +21,24 @@ from deep_research.reading_child import MOST_PAGES, FileAnswer, longest_wait, re
 from deep_research.sources._folders import File, Problem, walk
 from deep_research.worker_pool import StopSwitch, Worker, own_worker
 
-SECONDS_PER_FILE = 120.0
-"""How long a file is waited for where no text in pictures is read, which takes longer."""
-_INDEXING = FairThreads(16, "indexing")
-"""It may take minutes."""
+_INDEXING = FairThreads(16, "indexing")  # it may take minutes
 _REQUESTS_AHEAD = 16
 _ORIGIN = "documents"
 _PROBLEM = "documents: not read"
 _BATCH_FILES = 128
-_MOST_DOCUMENTS = 200_000
-"""Documents of one index, messages of a mailbox too: their names are held in memory."""
+_MOST_DOCUMENTS = 200_000  # of one index, messages of a mailbox too: their names are held in memory
 _NAMED = 5  # files that a gap names; more are counted
-_REASONS = 3  # that are told where nothing can be read
-_SNIPPET_CHARS = 300
-_PATIENCE_SECONDS = 5.0
-_BATCH_SECONDS = 1.0
-_TRIED = "tried-"
-"""Marks a file that ended its reader once: the reason may have been a want of memory that passes."""
-
-Reading = tuple[str, FileAnswer]
-"""The path of a file, and what became of it."""
+_TRIED = "tried-"  # marks a file that ended its reader once: it may have been a want of memory that passes
+Reading = tuple[str, FileAnswer]  # the path of a file, and what became of it
 
 
 def read_in_child(paths: Iterable[str], max_bytes: int, *, seconds: float = 0.0) -> Generator[Reading]:
-    """Read files in another process, in order, with a timeout of `seconds` per file.
+    """Read files in another process, which reads ahead, with `seconds` for each file.
 
-    A file that crashes the process or exceeds the timeout is given up.
-
-    That process reads ahead while the caller works on what it was given. Raises ResearchError when none can be started.
+    A file that crashes the process or takes longer is given up. Raises ResearchError when none can be started.
     """
     waiting = deque(paths)
-    seconds = seconds or max(SECONDS_PER_FILE, longest_wait(0, "picture", pages=MOST_PAGES))
+    seconds = seconds or max(120.0, longest_wait(0, "picture", pages=MOST_PAGES))
     while waiting:
         try:
             with own_worker() as worker:
@@ -79,9 +66,8 @@ def _answers(worker: Worker, waiting: deque[str], max_bytes: int, seconds: float
 class DocumentsSource:
     """A search of folders and files, with the persistent index `library` of its own.
 
-    What is in the library is remembered by keys `file:…#size-times-version`, in the same transaction
-    as the text itself, so that a kill at any moment loses at most what was being read. Files that
-    cannot be read are remembered as sources without text; one that ended its reader is tried in one more run.
+    What is in it is remembered by keys `file:…#size-times-version`, in one transaction with the text. Files that cannot
+    be read are remembered as sources without text; one that ended its reader is tried in one more run.
     """
 
     name = _ORIGIN
@@ -89,8 +75,7 @@ class DocumentsSource:
 
     def __init__(self, paths: Sequence[Path], library: Library, *, max_file_bytes: int = 64_000_000) -> None:
         self._paths = [Path(path) for path in paths]
-        self._library = library
-        self._max_bytes = max_file_bytes
+        self._library, self._max_bytes = library, max_file_bytes
         self._version = registry.readers_version()
         self._sources: dict[str, Source] = {}
         self._by_url: dict[str, Source] = {}
@@ -102,7 +87,7 @@ class DocumentsSource:
     async def prepare(self, progress: Progress) -> Sequence[Gap]:
         """Bring the index up to date and return what could not be read.
 
-        Raises ConfigError for a path that does not exist and for paths without any readable document.
+        Raises ConfigError for a path that does not exist, and where no document can be read.
         """
         loop = asyncio.get_running_loop()
 
@@ -120,7 +105,7 @@ class DocumentsSource:
         except asyncio.CancelledError:
             # The thread cannot be cancelled; it ends with the file at hand, and then the library may be closed.
             self._stop.set()
-            await asyncio.wait([work], timeout=_PATIENCE_SECONDS)
+            await asyncio.wait([work], timeout=5.0)
             work.cancel()
             raise
 
@@ -139,7 +124,7 @@ class DocumentsSource:
         self._load({file.url: file for file in files})
         gaps = _gaps([*problems, *self._problems])
         if not self._sources:
-            why = "; ".join(f"{gap.what}: {gap.why}" for gap in gaps[:_REASONS])
+            why = "; ".join(f"{gap.what}: {gap.why}" for gap in gaps[:3])
             # Who named one file knows its format.
             formats = "" if [file.path for file in files] == self._paths else f"; formats: {registry.formats()}"
             message = f"there is no readable document in {self._named()} ({why}){formats}"
@@ -153,7 +138,6 @@ class DocumentsSource:
         return f"{file.url}#{mark}-{self._version}-{self._max_bytes}"
 
     def _forget(self, wanted: set[str]) -> None:
-        """Take out of the index what is gone or has changed."""
         stale = [source for source in self._library.sources() if _stem(source.key) not in wanted]
         for start in range(0, len(stale), _BATCH_FILES):
             self._go_on()
@@ -179,7 +163,6 @@ class DocumentsSource:
                 progress(*told, len(files))
 
     def _go_on(self) -> None:
-        """Raise Stopped if indexing was stopped; the current file is read again later."""
         if self._stop.is_set:
             raise Stopped("indexing was stopped; what was read so far is kept")
 
@@ -265,7 +248,7 @@ def _stem(key: str) -> str:
 
 def _found(source: Source, hits: Sequence[PassageHit]) -> Found:
     spans = tuple(Span(start=hit.passage.start, end=hit.passage.end, score=hit.score) for hit in hits)
-    begins = hits[0].passage.text[:_SNIPPET_CHARS]
+    begins = hits[0].passage.text[:300]
     return copy_fields(Found, source, key=source.url, snippet=begins, score=hits[0].score, spans=spans)
 
 
@@ -282,12 +265,11 @@ def _gaps(problems: Sequence[Problem]) -> list[Gap]:
 
 
 def _batched(readings: Iterable[Reading], go_on: Callable[[], None]) -> Iterator[list[Reading]]:
-    """Yield batches of readings bounded in count and time; call `go_on` per reading."""
     group, begun = list[Reading](), time.monotonic()
     for reading in readings:
         go_on()
         group.append(reading)
-        if len(group) >= _BATCH_FILES or time.monotonic() - begun >= _BATCH_SECONDS:
+        if len(group) >= _BATCH_FILES or time.monotonic() - begun >= 1.0:
             yield group
             group, begun = [], time.monotonic()
     if group:

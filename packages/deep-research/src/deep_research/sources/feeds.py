@@ -1,14 +1,13 @@
-"""RSS and Atom feeds named by the user, and shared parts of listing sources.
+"""Feeds (RSS 0.9–2.0, RDF, Atom 1.0), and what sources share that only list.
 
-The formats are RSS 0.9–2.0, RDF and Atom 1.0. A listing source has no search of its own: its list is fetched once and
-ranked here.
+A listing is fetched once and ranked here.
 """
 
 import asyncio
 import math
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import ClassVar
 from urllib.parse import urljoin, urlsplit
 
@@ -23,18 +22,16 @@ from deep_research.sources._api import ApiOptions, ApiSource, Options, in_a_work
 from deep_research.sources._api_answers import Declaration, Node
 from deep_research.sources._record_documents import Item, line, paragraphs, snippet
 
-_TITLE_WEIGHT = 2.0
 _LEAST_SHARE = 0.34  # of the query's weight: one rare word of three is enough, one common word is not
 _MOST_ENTRIES = 2_000  # of one feed, which begins with the newest
 _ENOUGH_CHARS = 600  # a teaser is shorter; the page is read then
-_ROOTS = ("rss", "feed", "rdf", "channel")
 _DATES = ("published", "pubDate", "date", "issued", "updated", "created")
 _TEASERS = ("description", "summary", "subtitle")
 _BODIES = ("encoded", "content", "description", "summary", "subtitle")
 
 
 class ListingSource(ApiSource[Options]):
-    """A source that ranks a listing, fetched once and kept for the source's lifetime."""
+    """A source that ranks a listing, which is fetched once."""
 
     def __init__(self, options: Options, client: ApiClient, keys: Mapping[str, str]) -> None:
         super().__init__(options, client, keys)
@@ -44,10 +41,7 @@ class ListingSource(ApiSource[Options]):
     async def _side_by_side(
         self, addresses: Sequence[str], read: Callable[[str], Awaitable[list[Found]]], what: str
     ) -> tuple[list[Found], list[Gap]]:
-        """Return results of `read` for all addresses; a failure is a gap named `what`.
-
-        Raises SourceError when every one of them fails.
-        """
+        """Return results of `read` for all addresses; a failure is a gap named `what`."""
 
         async def tried(address: str) -> list[Found] | SourceError:
             try:
@@ -81,26 +75,23 @@ async def best(query: str, listing: Sequence[Found], limit: int) -> list[Found]:
     return await in_a_worker(rank, query, listing, limit, size=size)
 
 
-def rank(query: str, listing: Iterable[Found], limit: int) -> list[Found]:
+def rank(query: str, listing: Sequence[Found], limit: int) -> list[Found]:
     """Return at most `limit` entries of the listing for a query, best first.
 
-    The rank counts words in common; rare words and words of titles count more.
+    The rank counts words in common; rare words count more, those of titles twice.
     """
-    entries = list(listing)
-    wanted = list(dict.fromkeys(content_terms(query)))
-    titles = [set(content_terms(found.title)) for found in entries]
-    bodies = [set(content_terms(_body(found))) for found in entries]
-    spread = Counter(term for title, body in zip(titles, bodies, strict=True) for term in title | body)
-    weights = {term: math.log(1 + len(entries) / (1 + spread[term])) for term in wanted}
+    titles = [set(content_terms(found.title)) for found in listing]
+    texts = [title.union(content_terms(_body(found))) for title, found in zip(titles, listing, strict=True)]
+    spread = Counter(term for text in texts for term in text)
+    weights = {term: math.log(1 + len(listing) / (1 + spread[term])) for term in content_terms(query)}
     whole = sum(weights.values()) or 1.0
-    scored: list[tuple[float, int]] = []
-    for position, (title, body) in enumerate(zip(titles, bodies, strict=True)):
-        share = sum(weights[term] for term in wanted if term in title or term in body) / whole
+    scored: list[Found] = []
+    for found, title, text in zip(listing, titles, texts, strict=True):
+        share = sum(weight for term, weight in weights.items() if term in text) / whole
         if share >= _LEAST_SHARE:
-            extra = sum(weights[term] for term in wanted if term in title) / whole
-            scored.append((share + (_TITLE_WEIGHT - 1) * extra, position))
-    scored.sort(key=lambda pair: (-pair[0], pair[1]))
-    return [entries[position].model_copy(update={"score": score}) for score, position in scored[:limit]]
+            extra = sum(weight for term, weight in weights.items() if term in title) / whole
+            scored.append(found.model_copy(update={"score": share + extra}))
+    return sorted(scored, key=lambda found: -found.score)[:limit]
 
 
 def _body(found: Found) -> str:
@@ -108,12 +99,9 @@ def _body(found: Found) -> str:
 
 
 def entries(response: ApiResponse, source: type[Declaration]) -> list[Found]:
-    """Return the entries of a feed in its order, with any text in it as documents.
-
-    Raises SourceError when the answer is no feed.
-    """
+    """Return a feed's entries in its order, their texts as documents; or SourceError."""
     root = source.xml_of(response, lenient=True)
-    if root.name not in _ROOTS:
+    if root.name not in ("rss", "feed", "rdf", "channel"):
         raise source.failure(Unreadable, response, "the answer is no feed")
     channel = root.child("channel") or root
     nodes = root.children("entry") or channel.children("item") or root.children("item")
@@ -123,7 +111,6 @@ def entries(response: ApiResponse, source: type[Declaration]) -> list[Found]:
 
 
 def _entry(node: Node, site: str, base: str) -> Item:
-    """Return an entry of a feed at `base` with its whole address, its text plain."""
     parts = ((name, node.child(name)) for name in _BODIES)
     bodies = ((name, part.markup() if part.children("*") else part.raw()) for name, part in parts)  # XHTML, or escaped
     named, body = next(((name, body) for name, body in bodies if body.strip()), ("", ""))
@@ -171,14 +158,14 @@ def _link(node: Node) -> str:
 
 
 class FeedsOptions(ApiOptions):
-    """Options of feeds; there is no base address, each feed has its own."""
+    """Options of feeds; each feed has its own address."""
 
     feeds: tuple[str, ...] = Field((), description="Addresses of the feeds.", max_length=100)
 
     _are_web_addresses = field_validator("feeds")(web_addresses)
 
     def addresses(self) -> tuple[str, ...]:
-        """Return the addresses of the feeds."""
+        """Return those of the feeds."""
         return self.feeds
 
 

@@ -16,8 +16,6 @@ from deep_research.sources._api_answers import Declaration, Record
 from deep_research.sources._record_documents import UNSHOWN, Item, snippet
 
 TOKEN = "GITHUB_TOKEN"  # noqa: S105 - the name of a variable
-_MAX_README_BYTES = 2_000_000
-_README_FORMATS = ("plain", "html")
 HEADERS = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
 
 
@@ -31,11 +29,9 @@ class GitHubSource(ApiSource[DatedOptions]):
     narrow = True
     max_query_chars = 200  # GitHub takes 256 with the qualifiers
 
-    dated: ClassVar[str] = ""
-    """The qualifier of the period; "" where none can be searched."""
+    dated: ClassVar[str] = ""  # the qualifier of the period, where one can be searched
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        """Search within the period of the options; a search cut short is a gap."""
         period = self.options.period(f"{self.dated}:{{since}}..{{until}}", first="*", last="*") if self.dated else ""
         asked = join_parts(" ", query, period)
         kind, parse = _SEARCHES[self.name]
@@ -58,7 +54,7 @@ class GitHubRepositoriesSource(GitHubSource):
     also = (TOKEN,)
     dated = "pushed"
 
-    async def _read(self, found: Found) -> Found:
+    async def _read(self, found: Found) -> list[Found]:
         repository = found.key.removeprefix("github:")
         about = (("Repository", found.url), ("About", found.snippet), ("Last push", found.published))
         try:
@@ -69,7 +65,7 @@ class GitHubRepositoriesSource(GitHubSource):
             readme = Document(text="")
         told = {"published": found.published, "authors": found.authors}
         read = Item(found.key, found.title, facts=about, labels=UNSHOWN, body=readme, **told)
-        return found.model_copy(update={"document": read.document()})
+        return [found.model_copy(update={"document": read.document()})]
 
 
 @GitHubRepositoriesSource.parser("items")
@@ -105,17 +101,16 @@ def parse_readme(response: ApiResponse) -> Document:
     source = GitHubRepositoriesSource
     answer = source.object_of(response)
     name = answer.text("name") or "README.md"
-    data = _content(answer, response, source)[:_MAX_README_BYTES]
+    data = _content(answer, response, source)[:2_000_000]
     if not data.strip():
         raise source.failure(NotFound, response, "the README is empty")
     reader = registry.reader_for(name, data[:8192])
-    if reader is None or reader.name not in _README_FORMATS:
+    if reader is None or reader.name not in ("plain", "html"):
         raise source.failure(Unreadable, response, f"the README {name} is of an unknown format")
     return reader.read(data, name=name)
 
 
 def _content(answer: Record, response: ApiResponse, source: type[Declaration]) -> bytes:
-    """Return the bytes of a file, decoded from base64; raise Unreadable."""
     try:
         return base64.b64decode("".join(answer.raw("content").split()), validate=True)
     except ValueError:
@@ -130,13 +125,13 @@ class GitHubCodeSource(GitHubSource):
     needs = TOKEN
     headers: ClassVar = HEADERS | {"accept": "application/vnd.github.text-match+json"}
 
-    async def _read(self, found: Found) -> Found | None:
+    async def _read(self, found: Found) -> list[Found]:
         owner, name, _, commit, path = (urlsplit(found.url).path.lstrip("/").split("/", 4) + [""] * 5)[:5]
         if not path:
-            return None
+            return []
         address = f"/repos/{owner}/{name}/contents/{quote(unquote(path))}"
         code = await read_answer(parse_file, await self._get(address, {"ref": commit}))
-        return found.model_copy(update={"document": code})
+        return [found.model_copy(update={"document": code})]
 
 
 @GitHubCodeSource.parser("items")
@@ -158,10 +153,7 @@ def parse_code(entry: Record) -> Item | None:
 
 
 def parse_file(response: ApiResponse) -> Document:
-    """Return a file as code, titled by its path; raise NotFound or Unreadable.
-
-    NotFound means that it is empty or no file.
-    """
+    """Return a file as code, titled by its path; raise NotFound if empty, or Unreadable."""
     answer = GitHubCodeSource.object_of(response)
     path, code = answer.text("path"), _content(answer, response, GitHubCodeSource)
     if not code.strip():
@@ -205,9 +197,8 @@ def parse_issues(entry: Record) -> Item:
     )
 
 
-_SEARCHES = {
+_SEARCHES = {  # what each source searches, and what reads its answers
     "github": ("repositories", parse_repositories),
     "github_code": ("code", parse_code),
     "github_issues": ("issues", parse_issues),
 }
-"""What each source searches, and what reads its answers."""

@@ -1,15 +1,14 @@
 """Hacker News with its discussions through Algolia (https://hn.algolia.com/api)."""
 
+from calendar import timegm
 from collections.abc import Iterator
 
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts, read_answer
-from deep_research.sources._api_answers import Record, unix_seconds
+from deep_research.sources._api_answers import Record
 from deep_research.sources._record_documents import Item, entities, paragraphs
-
-_MAX_COMMENTS = 200
 
 
 class _HackerNewsOptions(DatedOptions):
@@ -27,15 +26,14 @@ class HackerNewsSource(ApiSource[_HackerNewsOptions]):
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         options = self.options
-        since = f"created_at_i>={unix_seconds(options.since)}" if options.since else ""
-        until = f"created_at_i<{unix_seconds(options.until) + 86_400}" if options.until else ""
+        since = f"created_at_i>={timegm(options.since.timetuple())}" if options.since else ""
+        until = f"created_at_i<{timegm(options.until.timetuple()) + 86_400}" if options.until else ""
         params = {"query": query, "tags": "story", "hitsPerPage": min(limit, 100)}
         params |= {"numericFilters": join_parts(",", since, until)}
         return await self._found_in(parse_items, self._get("/search", params))
 
-    async def _read(self, found: Found) -> Found | None:
-        items = await read_answer(parse_items, await self._get(f"/items/{found.key.removeprefix('hn:')}"))
-        return items[0] if items else None
+    async def _read(self, found: Found) -> list[Found]:
+        return await read_answer(parse_items, await self._get(f"/items/{found.key.removeprefix('hn:')}"))
 
 
 @HackerNewsSource.parser("hits", fields=("hits", "id"), what="items")
@@ -63,7 +61,7 @@ def parse_items(hit: Record) -> Item:
 def _comments(item: Record) -> Iterator[str]:
     """Yield the comments below an item as lines "name: text", deleted ones left out."""
     waiting = list(reversed(item.records("children")))
-    for _ in range(_MAX_COMMENTS):
+    for _ in range(200):
         if not waiting:
             return
         comment = waiting.pop()

@@ -14,8 +14,6 @@ from deep_research.sources._papers import Work, arxiv_id, full_text_of_arxiv
 from deep_research.sources._record_documents import Item
 from deep_research.sources.feeds import ListingSource, best, entries
 
-_MAX_TAGS = 30
-
 
 class HuggingFaceBlogSource(ListingSource[DatedOptions]):
     """Ranks the posts of the feed by their titles; the posts themselves are pages."""
@@ -31,10 +29,7 @@ class HuggingFaceBlogSource(ListingSource[DatedOptions]):
 
 
 def parse_feed(response: ApiResponse) -> list[Found]:
-    """Return the posts of the feed, newest first; raise SourceError.
-
-    The feed has titles, dates and addresses only.
-    """
+    """Return the posts of the feed, newest first; raise SourceError."""
     return entries(response, HuggingFaceBlogSource)
 
 
@@ -62,7 +57,7 @@ def parse_models(entry: Record) -> Item:
         ("Downloads", entry.number("downloads")),
         ("Likes", entry.number("likes")),
         ("Last change", entry.date("lastModified")),
-        ("Tags", entry.texts("tags")[:_MAX_TAGS]),
+        ("Tags", entry.texts("tags")[:30]),
     )
     return Item(
         key=f"hf-model:{name}",

@@ -1,11 +1,10 @@
 """Web searches by the model providers Anthropic and OpenAI.
 
-APIs: Anthropic (https://docs.claude.com/en/docs/agents-and-tools/tool-use/web-search-tool) and OpenAI
-(https://platform.openai.com/docs/guides/tools-web-search).
+APIs: https://docs.claude.com/en/docs/agents-and-tools/tool-use/web-search-tool,
+https://platform.openai.com/docs/guides/tools-web-search.
 
-What the models say is left out: OpenAI's citations point into its own words. Only what the services return counts:
-the results of Anthropic's server tool (`web_search_tool_result`) with the text it cited from them as their snippet,
-and OpenAI's addresses (`url_citation` annotations, `action.sources`). The pages are read like any other.
+What the models say is left out. Only what the services return counts: the results of Anthropic's server tool with the
+text cited from them, and OpenAI's addresses. The pages are read like any other.
 """
 
 import json
@@ -23,7 +22,6 @@ from deep_research.sources._api import ApiSource, Pace, read_answer
 from deep_research.sources._api_answers import Record
 from deep_research.sources._web import Page, WebOptions, page_of
 
-_RESULT = "web_search_tool_result"
 _MARK = "utm_source=openai"
 Options = TypeVar("Options", bound=WebOptions)
 
@@ -32,7 +30,6 @@ class ModelSearch(ApiSource[Options]):
     """A search by a model, with the tokens that it cost."""
 
     async def _kept(self, parse: Callable[..., list[Found]], response: ApiResponse, limit: int) -> SearchResult:
-        """Return what `parse` reads in an answer, of the domains that are wanted."""
         wanted, unwanted = self.options.include_domains, self.options.exclude_domains
         found = await read_answer(parse, response)
         found = [one for one in found if (not wanted or _is_of(one, wanted)) and not _is_of(one, unwanted)]
@@ -97,7 +94,9 @@ def _results(response: ApiResponse) -> list[tuple[Record, str]]:
     """Return what the tool found with what was cited of it. Raises SourceError."""
     answer = AnthropicWebSearchSource.object_of(response, "content", "error", what="content")
     blocks = answer.records("content")
-    results = [one for block in blocks if block.get("type") == _RESULT for one in block.records("content")]
+    results = [
+        one for block in blocks if block.get("type") == "web_search_tool_result" for one in block.records("content")
+    ]
     codes = [code for result in results if (code := result.text("error_code"))]
     entries = [result for result in results if not result.text("error_code")]
     if not entries and codes:
@@ -130,8 +129,8 @@ class OpenAiWebSearchSource(ModelSearch[_OpenAiWebSearchOptions]):
     pace = Pace(
         2.0,
         "By model and tier, 500 requests per minute and more (platform.openai.com/docs/guides/rate-limits).",
-        most=50,
-        at_once=20,
+        50,
+        20,
     )
     needs = "OPENAI_API_KEY"
     key_header = ("authorization", "Bearer {}")

@@ -1,9 +1,7 @@
-"""An organisation's own index: in OpenSearch or Elasticsearch
-(https://docs.opensearch.org/latest/api-reference/search/), or a table in PostgreSQL, searched by full text
-(https://www.postgresql.org/docs/current/textsearch.html), and by pgvector (https://github.com/pgvector/pgvector) where
-the table has embeddings and a server makes those of queries.
+"""An organisation's own index: OpenSearch, Elasticsearch, or a table in PostgreSQL.
 
-Both rankings of a table are joined by reciprocal rank fusion (Cormack, Clarke and Büttcher 2009).
+A table is searched by full text, and by pgvector where it has embeddings and a server makes those of queries; both
+rankings are joined by reciprocal rank fusion (Cormack, Clarke and Büttcher 2009).
 """
 
 import asyncio
@@ -25,8 +23,7 @@ from deep_research.text.dates import iso_date
 
 _MOST = 50
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
-_MOST_ROWS, _FUSION = 50, 60
-_SECONDS = 20
+_FUSION = 60
 
 
 class OpenSearchOptions(ApiOptions):
@@ -68,7 +65,6 @@ class OpenSearchSource(ApiSource[OpenSearchOptions]):
         return result(await read_answer(parse_search, response, options))
 
     def _headers(self) -> dict[str, str]:
-        """Return the headers: USER:PASSWORD as Basic, other keys as Elasticsearch ApiKey."""
         key = self._key()
         written = f"Basic {basic(key)}" if ":" in key else f"ApiKey {key}"
         return {**self.headers, **({"authorization": written} if key else {})}
@@ -106,10 +102,7 @@ def _item(origin: str, place: str, title: str, body: str, *, url: str, published
 
 
 class PostgresIndexOptions(ApiOptions):
-    """Options of a table; a column name is "" for a column that it does not have.
-
-    `base_url` is the address of the embedding server.
-    """
+    """Options of a table; a column name is "" for a column that it does not have."""
 
     base_url: str = Field(
         "", description="Address of a server with OpenAI's /embeddings, for pgvector; none: words alone."
@@ -144,7 +137,7 @@ class PostgresIndexSource(ApiSource[PostgresIndexOptions]):
     over_http: ClassVar[bool] = False
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        most, gaps = min(limit, _MOST_ROWS), list[Gap]()
+        most, gaps = min(limit, _MOST), list[Gap]()
         vector: Sequence[float] = ()
         if self.options.vector_column and self.options.base_url:
             try:
@@ -156,17 +149,14 @@ class PostgresIndexSource(ApiSource[PostgresIndexOptions]):
         return result((self._record(row).found(self.name) for row in rows), gaps)
 
     def _ask(self, query: str, vector: Sequence[float], limit: int) -> list[tuple[Any, ...]]:
-        """Return the records of both rankings; raise Unreachable or Unreadable.
-
-        The errors do not show the database address.
-        """
+        """Return the records of both rankings; raise errors that hide the address."""
         try:
             import psycopg  # noqa: PLC0415 - an extra
         except ImportError as error:
             message = "A table in PostgreSQL needs the extra `postgres`: pip install 'deep-research[postgres]'."
             raise ConfigError(message, setting="sources", value=self.name) from error
         try:
-            address, bound = self._keys["POSTGRES_INDEX_DSN"], f"-c statement_timeout={_SECONDS}s"
+            address, bound = self._keys["POSTGRES_INDEX_DSN"], "-c statement_timeout=20s"
             with psycopg.connect(address, connect_timeout=10, options=bound) as connection:
                 connection.read_only = True
                 words = " or ".join(re.findall(r"\w+", query))
@@ -187,9 +177,8 @@ class PostgresIndexSource(ApiSource[PostgresIndexOptions]):
 
 def _query(options: PostgresIndexOptions, *, by_meaning: bool) -> str:
     """Return the statement; its names are checked to be names."""
-    title, url, date = (
-        f"t.{name}" if name else "NULL" for name in (options.title_column, options.url_column, options.date_column)
-    )
+    columns = (options.title_column, options.url_column, options.date_column)
+    title, url, date = (f"t.{name}" if name else "NULL" for name in columns)
     words = f"coalesce({title}, '') || ' ' || coalesce(t.{options.text_column}, '')"
     found = f"t.{options.search_column}" if options.search_column else f"to_tsvector('{options.language}', {words})"
     rankings = f"""

@@ -11,7 +11,6 @@ from deep_research.sources._api import ApiOptions, ApiSource, DatedOptions, Pace
 from deep_research.sources._api_answers import Node, Record
 from deep_research.sources._papers import Work, arxiv_id, doi, full_text_of_arxiv
 
-_ARXIV_ERROR = "arxiv.org/api/errors"
 _ARXIV_PREFIXES = re.compile(r"\b(?:ti|au|abs|co|jr|cat|rn|id|all|submittedDate):")
 
 
@@ -38,31 +37,23 @@ class ArxivSource(ApiSource[DatedOptions]):
 
 
 def arxiv_query(query: str, options: DatedOptions) -> str:
-    """Return the query in arXiv's syntax: all words required, within the period.
-
-    A query with field prefixes (`ti:`, `au:`, …) is kept.
-    """
+    """Return the query in arXiv's syntax (kept if it is): all words, within the period."""
     words = (f'"{word}"' if re.search(r"[^\w.]", word) else word for word in query.replace('"', "").split())
     wanted = query if _ARXIV_PREFIXES.search(query) else " AND ".join(f"all:{word}" for word in words)
-    period = options.period(
-        "submittedDate:[{since}0000 TO {until}2359]", form="%Y%m%d", first="19910101", last="21001231"
-    )
+    days = "submittedDate:[{since}0000 TO {until}2359]"
+    period = options.period(days, form="%Y%m%d", first="19910101", last="21001231")
     return f"({wanted}) AND {period}" if period else wanted
 
 
 def _arxiv_entries(response: ApiResponse) -> list[Node]:
-    """Return the papers of an Atom answer; unknown ids simply are not there.
-
-    Raises SourceError for an error feed (HTTP 400 or 200), RateLimited for "Rate exceeded.", Unreadable
-    for anything that is no feed.
-    """
+    """Return the papers of an Atom answer; an error may come as a feed, with any status."""
     try:
         root = ArxivSource.parse_xml(response)
     except Unreadable:
         ArxivSource.judge(response)  # a failure says more than its page
         raise
     entries = root.children("entry")
-    for why in (entry.text("summary") for entry in entries if _ARXIV_ERROR in entry.text("id")):
+    for why in (entry.text("summary") for entry in entries if "arxiv.org/api/errors" in entry.text("id")):
         kind = NotFound if "id format" in why else SourceError
         raise ArxivSource.failure(kind, response, f"the request was not accepted: {why[:200]}")
     ArxivSource.judge(response)
@@ -159,9 +150,6 @@ def parse_crossref(work: Record) -> Work:
     )
 
 
-_EUROPEPMC_DATES = ("firstPublicationDate", "electronicPublicationDate", "pubYear")
-
-
 class EuropePmcSource(ApiSource[DatedOptions]):
     """Searches Europe PMC by relevance; retracted papers are left out."""
 
@@ -174,8 +162,13 @@ class EuropePmcSource(ApiSource[DatedOptions]):
     async def _search(self, query: str, limit: int) -> SearchResult:
         period = self.options.period("AND FIRST_PDATE:[{since} TO {until}]", first="1800-01-01")
         asked = join_parts(" ", f"({query})", 'AND NOT PUB_TYPE:"retracted publication"', period)
-        params = {"query": asked, "format": "json", "resultType": "core"}
-        params |= {"pageSize": str(min(limit, 100)), "cursorMark": "*"}
+        params = {
+            "query": asked,
+            "format": "json",
+            "resultType": "core",
+            "pageSize": min(limit, 100),
+            "cursorMark": "*",
+        }
         return await self._found_in(parse_europepmc, self._get("/search", params))
 
 
@@ -196,7 +189,7 @@ def parse_europepmc(record: Record) -> Work:
         own=f"epmc:{kind}:{own}" if own else "",
         otherwise=f"https://europepmc.org/article/{kind}/{own}" if own else "",
         authors=names or record.text("authorString").removesuffix(".").split(", "),
-        published=record.first_date(*_EUROPEPMC_DATES),
+        published=record.first_date("firstPublicationDate", "electronicPublicationDate", "pubYear"),
         venue=record.first("journalTitle", "bookTitle", "journalInfo.journal.title"),
         abstract=record.raw("abstractText"),
         facts=(
@@ -207,12 +200,10 @@ def parse_europepmc(record: Record) -> Work:
     )
 
 
-_MAX_POSITION = 20_000
 _OPENALEX_FIELDS = (
     "id,doi,title,display_name,publication_date,publication_year,ids,language,primary_location,locations,type,"
     "open_access,best_oa_location,authorships,cited_by_count,is_retracted,abstract_inverted_index,relevance_score"
 )
-_OPEN_TEXTS = ("best_oa_location.pdf_url", "open_access.oa_url", "primary_location.pdf_url")
 
 
 class OpenAlexSource(ApiSource[DatedOptions]):
@@ -245,7 +236,7 @@ def abstract(index: Any) -> str:
     for word, positions in index.items():
         for position in Record(positions).items():
             where = Record(position).number()
-            if where is not None and 0 <= where <= _MAX_POSITION:
+            if where is not None and 0 <= where <= 20_000:
                 placed.setdefault(where, str(word))
     return " ".join(placed[where] for where in sorted(placed))
 
@@ -274,7 +265,7 @@ def parse_openalex(work: Record) -> Work:
             ("Cited by (OpenAlex)", work.number("cited_by_count")),
             ("Retracted", work.get("is_retracted") is True),
         ),
-        full_text=[work.first(name) for name in _OPEN_TEXTS],
+        full_text=map(work.first, ("best_oa_location.pdf_url", "open_access.oa_url", "primary_location.pdf_url")),
         score=work.score("relevance_score"),
     )
 
@@ -291,9 +282,7 @@ class SemanticScholarSource(ApiSource[DatedOptions]):
     name = "semantic_scholar"
     purpose = "Papers of all fields with abstracts, citation counts and open PDFs."
     address = "https://api.semanticscholar.org"
-    pace = Pace(
-        0.5, "One pool for all without a key, else 1 per second (www.semanticscholar.org/product/api).", most=10
-    )
+    pace = Pace(0.5, "One pool for all without a key, else 1 per second (www.semanticscholar.org/product/api).", 10)
     also = ("SEMANTIC_SCHOLAR_API_KEY",)
     key_header = ("x-api-key", "{}")
     nothing_is_404 = True

@@ -1,12 +1,11 @@
 """Patents of the EPO and the USPTO, with one key per publication for both.
 
-APIs: the European Patent Office's Open Patent Services (https://developers.epo.org) and the USPTO's Open Data Portal
-(https://data.uspto.gov/apis).
+APIs: https://developers.epo.org (Open Patent Services), https://data.uspto.gov/apis.
 """
 
 import asyncio
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
@@ -20,27 +19,20 @@ from deep_research.sources._api_answers import Node, Record
 from deep_research.sources._record_documents import Fact, Item, distinct, people
 
 _NUMBER = re.compile(r"([A-Z]{2})(D|PP|RE|H|T|P)?0*+(\d[\dA-Z]*?)([A-Z]\d?)?")
-_US_APPLICATION_DIGITS = 11  # US20240362478: the year and seven digits, of which other offices drop the first 0
 _COUNTRY_NOTE = re.compile(r"(?:(?<!\s)\s++)?\[[A-Z]{2}\]\s*$")
 _FIELDED = re.compile(r"\b[a-z]{1,3}\s*(?:=|all|any|within)\s*", re.IGNORECASE)
-_MARGIN = timedelta(seconds=60)
 _THROTTLED = ("overloaded", "black", "Quota")
-_MAX_CODES = 12
-_NUMBERED = ("country", "doc-number", "kind")
 _PUBLISHED = "/rest-services/published-data"
 
 
 def patent_key(number: str) -> str:
-    """Return the key of a publication number, without its kind code.
-
-    Numbers are written `EP1000000A1` or `US 2024/0362478 A1`.
-    """
+    """Return the key of a publication (`US 2024/0362478 A1`), without its kind code."""
     match = _NUMBER.fullmatch(re.sub(r"[\s/.,-]", "", number.upper()))
     if not match:
         return f"patent:{number.upper()}"
     country, prefix, digits, _ = match.groups()
-    if country == "US" and len(digits) == _US_APPLICATION_DIGITS and digits[4] == "0":
-        digits = digits[:4] + digits[5:]
+    if country == "US" and len(digits) == 11 and digits[4] == "0":
+        digits = digits[:4] + digits[5:]  # US20240362478: a year and seven digits, of which others drop the first 0
     return f"patent:{country}{prefix or ''}{digits}"
 
 
@@ -54,7 +46,6 @@ def _patent(
     abstract: str = "",
     facts: tuple[Fact, ...] = (),
 ) -> Item:
-    """Return a publication; it has a record unless there is only a number."""
     inventors, applicants = distinct(inventors), distinct(applicants)
     is_known = abstract or facts or inventors or applicants
     return Item(
@@ -71,10 +62,7 @@ def _patent(
 
 
 class EpoSource(ApiSource[DatedOptions]):
-    """Searches titles and abstracts; the period is that of the publication.
-
-    The key is `consumer key:consumer secret` of a registered app.
-    """
+    """Searches titles and abstracts; the period is that of the publication."""
 
     name = "patents_epo"
     purpose = "Patent publications of more than 100 offices with abstracts; claims of European and international ones."
@@ -84,7 +72,7 @@ class EpoSource(ApiSource[DatedOptions]):
         "By the load of the service, told in x-throttling-control (www.epo.org/service-support/ordering/fair-use).",
         most=10,
     )
-    needs = "EPO_OPS_KEY"
+    needs = "EPO_OPS_KEY"  # `consumer key:consumer secret` of a registered app
     narrow = True
     nothing_is_404 = True
     headers: ClassVar = {"accept": "application/xml"}
@@ -96,28 +84,26 @@ class EpoSource(ApiSource[DatedOptions]):
         self._lock = asyncio.Lock()
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        call = self._call(
-            f"{_PUBLISHED}/search/biblio", {"q": search_query(query, self.options), "Range": f"1-{min(limit, 100)}"}
-        )
-        return await self._found_in(parse_epo_patents, call)
+        params = {"q": search_query(query, self.options), "Range": f"1-{min(limit, 100)}"}
+        return await self._found_in(parse_epo_patents, self._call(f"{_PUBLISHED}/search/biblio", params))
 
-    async def _read(self, found: Found) -> Found | None:
+    async def _read(self, found: Found) -> list[Found]:
         """Return the record and, where the office publishes texts, the claims."""
         publication = found.url.split("/patent/")[-1].split("/")[0]
         match = re.fullmatch(r"([A-Z]{2})(\w+?)([A-Z]\d?)", publication)
         if not match:
-            return None
+            return []
         address = f"{_PUBLISHED}/publication/docdb/{'.'.join(match.groups())}"
         patents = await read_answer(parse_epo_patents, await self._call(f"{address}/biblio", {}))
         if not patents or patents[0].document is None:
-            return None
+            return []
         sections: list[tuple[str, str]] = []
         for part, parse in (("claims", parse_claims), ("description", parse_description)):
             with suppress(NotFound):  # most offices hand in no texts
                 texts = await read_answer(parse, await self._call(f"{address}/{part}", {}))
                 sections.append((part.capitalize(), "\n\n".join(texts)))
         whole = Item(found.key, "", body=patents[0].document, sections=sections).document()
-        return found.model_copy(update={"document": whole.model_copy(update={"title": patents[0].title})})
+        return [found.model_copy(update={"document": whole.model_copy(update={"title": patents[0].title})})]
 
     @classmethod
     def judge(cls, response: ApiResponse) -> None:
@@ -127,14 +113,14 @@ class EpoSource(ApiSource[DatedOptions]):
             raise cls.limited(response)
         super().judge(response)
 
-    async def _call(self, path: str, params: dict[str, str | int]) -> ApiResponse:
+    async def _call(self, path: str, params: Mapping[str, str | int]) -> ApiResponse:
         async with self._lock:
             if not self._token or datetime.now(UTC) >= self._valid_until:
                 headers = {"accept": "application/json", "authorization": f"Basic {basic(self._key())}"}
                 address, form = f"{self._base()}/auth/accesstoken", {"grant_type": "client_credentials"}
                 response = await self._client.request("POST", address, form=form, headers=headers)
                 self._token, seconds = await read_answer(parse_token, response)
-                self._valid_until = datetime.now(UTC) + timedelta(seconds=seconds) - _MARGIN
+                self._valid_until = datetime.now(UTC) + timedelta(seconds=seconds - 60)
         return await self._get(path, params)
 
     def _headers(self) -> dict[str, str]:
@@ -146,10 +132,7 @@ class EpoSource(ApiSource[DatedOptions]):
 
 
 def search_query(query: str, options: DatedOptions) -> str:
-    """Return the query in CQL: all words in title or abstract, within the period.
-
-    A query already in CQL is kept.
-    """
+    """Return the query in CQL (kept if it is): all words in title or abstract, a period."""
     words = " ".join(keywords(query.replace('"', " ")))
     asked, today = query if _FIELDED.search(query) else f'ta all "{words}"', f"{datetime.now(UTC):%Y%m%d}"
     period = options.period('pd within "{since} {until}"', form="%Y%m%d", first="18000101", last=today)
@@ -169,21 +152,16 @@ def parse_token(response: ApiResponse) -> tuple[str, int]:
 
 
 def _publications(response: ApiResponse) -> list[Node]:
-    """Return the records of a search or of one publication, or references alone."""
     root = EpoSource.xml_of(response)
     if root.name != "world-patent-data":
         raise EpoSource.failure(Unreadable, response, "the answer has no patents in it")
-    references = (one.children("publication-reference") for one in root.descendants("search-result"))
-    return root.descendants("exchange-document") or [one for several in references for one in several]
+    return root.descendants("exchange-document")
 
 
 @EpoSource.parser(records=_publications)
 def parse_epo_patents(record: Node) -> Item | None:
-    """Return a publication with its record, or only its number from a reference."""
-    if record.name == "publication-reference":
-        named = ([one.text(part) for part in _NUMBERED] for one in record.children("document-id"))
-        return next((_patent("".join(parts)) for parts in named if all(parts[:2])), None)
-    country, digits, kind = (record.get(part) for part in _NUMBERED)
+    """Return a publication with its record."""
+    country, digits, kind = (record.get(part) for part in ("country", "doc-number", "kind"))
     if not (country and digits):
         return None
     data = record.child("bibliographic-data")
@@ -284,17 +262,16 @@ def parse_applications(entry: Record) -> Item | None:
 
 def _facts(about: Record, application: str) -> tuple[tuple[str, object], ...]:
     values = (
-        ("Filed", about.first_date("filingDate")),
-        ("Granted", about.first_date("grantDate")),
+        ("Filed", about.date("filingDate")),
+        ("Granted", about.date("grantDate")),
         ("Status", about.text("applicationStatusDescriptionText")),
-        ("Status since", about.first_date("applicationStatusDate")),
+        ("Status since", about.date("applicationStatusDate")),
         ("Type", about.text("applicationTypeLabelName")),
-        ("Classes", [" ".join(code.split()) for code in about.texts("cpcClassificationBag")[:_MAX_CODES]]),
+        ("Classes", [" ".join(code.split()) for code in about.texts("cpcClassificationBag")[:12]]),
     )
     return (("Application", application), *values) if any(value for _, value in values) else ()
 
 
 def _parties(about: Record, role: str) -> Iterable[str]:
-    """Everybody of a role, or where there is no list the first of them."""
     everybody = [one.text(f"{role}NameText") for one in about.records(f"{role}Bag")]
     return everybody or about.texts(f"first{role.capitalize()}Name")

@@ -1,7 +1,4 @@
-"""PubMed: biomedical literature; esearch finds ids, efetch gives records.
-
-API: https://www.ncbi.nlm.nih.gov/books/NBK25499/.
-"""
+"""PubMed: biomedical literature (https://www.ncbi.nlm.nih.gov/books/NBK25499/)."""
 
 from collections.abc import Mapping
 
@@ -52,7 +49,6 @@ def parse_ids(response: ApiResponse) -> list[str]:
 
 
 def _entries(response: ApiResponse) -> list[Node]:
-    """Return the articles and book chapters of an efetch answer."""
     root = PubMedSource.xml_of(response)
     if root.name not in ("pubmedarticleset", "pubmedarticle"):
         if why := root.text("ERROR"):

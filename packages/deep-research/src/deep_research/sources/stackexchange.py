@@ -1,6 +1,7 @@
 """Stack Overflow and its sister sites (https://api.stackexchange.com/docs)."""
 
 import asyncio
+from calendar import timegm
 from collections import defaultdict
 from collections.abc import Mapping
 
@@ -12,19 +13,15 @@ from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import RateLimited, SourceError
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, join_parts, read_answer, result
-from deep_research.sources._api_answers import Record, unix_seconds
+from deep_research.sources._api_answers import Record
 from deep_research.sources._record_documents import Item
 from deep_research.text.document_builder import DocumentBuilder
 
-_MAX_WAIT_SECONDS = 60.0
-_MAX_ANSWERS = 5  # of one question, by votes; the accepted one is always among them
-
-Answers = dict[int, list[Record]]
-"""The answers to each question, by its id, the best first."""
+Answers = dict[int, list[Record]]  # those to each question, by its id, the best first
 
 
 class StackExchangeOptions(DatedOptions):
-    """Options of Stack Exchange; the period is that of the question."""
+    """Options; the period is that of the question."""
 
     site: str = Field("stackoverflow", pattern=r"^[a-z0-9.-]+$", description="Which site, such as serverfault.")
 
@@ -47,8 +44,8 @@ class StackExchangeSource(ApiSource[StackExchangeOptions]):
     async def _search(self, query: str, limit: int) -> SearchResult:
         options = self.options
         params = {"q": query, "sort": "relevance", "pagesize": min(limit, 50)}
-        params["fromdate"] = unix_seconds(options.since) if options.since else ""
-        params["todate"] = unix_seconds(options.until) + 86_399 if options.until else ""
+        params["fromdate"] = timegm(options.since.timetuple()) if options.since else ""
+        params["todate"] = timegm(options.until.timetuple()) + 86_399 if options.until else ""
         response = await self._call("/search/advanced", params)
         answered = await read_answer(parse_answered, response)
         answers, gaps = None, list[Gap]()
@@ -62,18 +59,16 @@ class StackExchangeSource(ApiSource[StackExchangeOptions]):
         return result(found, gaps)
 
     async def _call(self, path: str, params: Mapping[str, str | int]) -> ApiResponse:
-        """Call a method of the site, after the last answer's `backoff` in seconds."""
         own = {"site": self.options.site, "filter": "withbody", "order": "desc", "key": self._key()}
         async with self._lock:
             wait = self._resumes_at - SYSTEM_CLOCK.monotonic()
-            if wait > _MAX_WAIT_SECONDS:
+            if wait > 60:
                 message = f"{self.name}: the service asks to wait {wait:.0f} s"
                 raise RateLimited(message, source=self.name, retry_after=wait)
             if wait > 0:
                 await SYSTEM_CLOCK.sleep(wait)
             response = await self._get(path, own | dict(params))
-            pause = await read_answer(parse_backoff, response)
-            self._resumes_at = SYSTEM_CLOCK.monotonic() + pause
+            self._resumes_at = await read_answer(parse_backoff, response) + SYSTEM_CLOCK.monotonic()
         return response
 
 
@@ -94,7 +89,7 @@ def parse_answers(response: ApiResponse) -> Answers:
     items = StackExchangeSource.list_of(response, "items")
     for item in sorted(items, key=lambda item: item.get("is_accepted") is not True):
         own = item.number("question_id")
-        if own is not None and len(by_question[own]) < _MAX_ANSWERS and item.raw("body").strip():
+        if own is not None and len(by_question[own]) < 5 and item.raw("body").strip():
             by_question[own].append(item)
     return by_question
 
@@ -124,18 +119,13 @@ def _questions(item: Record, site: str, answers: Answers) -> Item | None:
         published=item.date("creation_date"),
         authors=[_author(item)],
         score=item.score("score"),
-        facts=(
-            ("Votes", item.number("score")),
-            ("Answers", item.number("answer_count")),
-            ("Tags", item.texts("tags")),
-        ),
+        facts=[("Votes", item.number("score")), ("Answers", item.number("answer_count")), ("Tags", item.texts("tags"))],
         labels=("Asked by", "Asked"),
         body=posts.document(title="", media_type="text/html"),
     )
 
 
 def _write_post(builder: DocumentBuilder, heading: str, item: Record) -> None:
-    """Write a heading, then the text of a question or answer with its code blocks."""
     body = item.raw("body")
     if body.strip():
         builder.heading(2, heading)

@@ -17,8 +17,6 @@ from deep_research.sources._api_answers import Record
 from deep_research.sources._record_documents import distinct, line, snippet
 from deep_research.sources._web import LEAST_EXCERPT, Page, WebOptions, page_key, page_of, sited
 
-_SUMMARY_CHARS = 60
-
 
 class BochaSource(ApiSource[WebOptions]):
     """Searches the web with summaries of the pages."""
@@ -50,11 +48,8 @@ def parse_bocha(entry: Record) -> Page:
     page = page_of(entry, title="name", url="url displayUrl", published="datePublished dateLastCrawled")
     summary, short = entry.raw("summary"), entry.raw("snippet")
     # What it calls a summary is text of the page, made to be read in its place.
-    least = _SUMMARY_CHARS if len(summary) >= _SUMMARY_CHARS else LEAST_EXCERPT
+    least = 60 if len(summary) >= 60 else LEAST_EXCERPT
     return page._replace(excerpt=max(summary, short, key=len), least=least)
-
-
-_BRAVE_BLOCKS = ("web", "news", "discussions", "faq")
 
 
 class BraveSource(ApiSource[WebOptions]):
@@ -82,7 +77,7 @@ class BraveSource(ApiSource[WebOptions]):
 def _brave_entries(response: ApiResponse) -> Iterator[Record]:
     """Yield entries in the order of `mixed.main`, then all blocks, so some twice."""
     answer = BraveSource.object_of(response, "web", "query", "mixed", "news")
-    blocks = {name: answer.records(name, "results") for name in _BRAVE_BLOCKS}
+    blocks = {name: answer.records(name, "results") for name in ("web", "news", "discussions", "faq")}
     for place in answer.records("mixed", "main"):
         entries, index = blocks.get(place.text("type"), []), place.number("index")
         yield from entries if index is None else entries[index : index + 1]
@@ -96,10 +91,6 @@ def parse_brave(entry: Record) -> Page:
     excerpts = distinct(map(line, [entry.first_raw("description", "answer"), *entry.texts("extra_snippets")]))
     page = page_of(entry, title="title question", published="page_age age", author="article.author.0.name")
     return page._replace(excerpt="\n\n".join(excerpts))
-
-
-_CHALLENGE = (b"anomaly-modal", b"anomaly.js", b"challenge-form")
-_CHALLENGE_STATUS = 202
 
 
 class DuckDuckGoSource(ApiSource[WebOptions]):
@@ -117,11 +108,9 @@ class DuckDuckGoSource(ApiSource[WebOptions]):
 
 
 def _duckduckgo_results(response: ApiResponse) -> list[Any]:
-    """Return the results of the HTML page; advertisements are left out.
-
-    Raises RateLimited when the page is a challenge (HTTP 202), SourceError.
-    """
-    if response.status == _CHALLENGE_STATUS or any(mark in response.body for mark in _CHALLENGE):
+    """Return the results of the HTML page but advertisements; it may be a challenge."""
+    challenges = (b"anomaly-modal", b"anomaly.js", b"challenge-form")
+    if response.status == 202 or any(mark in response.body for mark in challenges):
         why = "the site asks for a proof of humanity; wait some minutes"
         raise DuckDuckGoSource.failure(RateLimited, response, why)
     DuckDuckGoSource.judge(response)
@@ -206,9 +195,7 @@ class GoogleCseSource(ApiSource[_GoogleCseOptions]):
     name = "google_cse"
     purpose = "General web search with Google's results over a search engine of one's own."
     address = "https://customsearch.googleapis.com"
-    pace = Pace(
-        1.0, "100 calls per day are free (developers.google.com/custom-search/v1/overview).", most=10, at_once=10
-    )
+    pace = Pace(1.0, "100 calls per day are free (developers.google.com/custom-search/v1/overview).", 10, at_once=10)
     needs = "GOOGLE_API_KEY"
     also = (_GOOGLE_ENGINE,)
 
@@ -265,7 +252,6 @@ class SerperSource(ApiSource[_SerperOptions]):
 
 
 def _serper_results(response: ApiResponse) -> list[Record]:
-    """Return the results of all kinds, then the knowledge box."""
     answer = SerperSource.object_of(response, "searchParameters", "credits", *_SERPER_BLOCKS)
     return [entry for name in (*_SERPER_BLOCKS, "knowledgeGraph") for entry in answer.records(name)]
 
@@ -292,9 +278,7 @@ class JinaSource(ApiSource[_JinaOptions]):
     name = "jina"
     purpose = "General web search that returns the pages as Markdown; reads single pages."
     address = "https://s.jina.ai"
-    pace = Pace(
-        0.33, "40 searches per minute or more, by the kind of key (jina.ai/contact-sales).", most=20, at_once=20
-    )
+    pace = Pace(0.33, "40 searches per minute or more, by the kind of key (jina.ai/contact-sales).", 20, at_once=20)
     needs = "JINA_API_KEY"
     reads_pages = True
     key_header = ("authorization", "Bearer {}")
@@ -302,10 +286,9 @@ class JinaSource(ApiSource[_JinaOptions]):
     async def _search(self, query: str, limit: int) -> SearchResult:
         return await self._found_in(parse_jina, self._get(f"/{quote(sited(query, self.options), safe='')}"))
 
-    async def _read(self, found: Found) -> Found | None:
+    async def _read(self, found: Found) -> list[Found]:
         address = f"{self.options.reader_url.rstrip('/')}/{found.url}"
-        pages = await read_answer(parse_jina, await self._client.request("GET", address, headers=self._headers()))
-        return pages[0] if pages else None
+        return await read_answer(parse_jina, await self._client.request("GET", address, headers=self._headers()))
 
     @classmethod
     def json_of(cls, response: ApiResponse) -> Any:
@@ -352,7 +335,6 @@ class PerplexitySource(ApiSource[_PerplexityOptions]):
 
 
 def _perplexity_pages(response: ApiResponse) -> list[Record]:
-    """Return the pages that were searched, then those that are only cited."""
     answer = PerplexitySource.object_of(response, "choices", "citations", "search_results", what="citations")
     pages = answer.records("search_results")
     known = {page.text("url") for page in pages}
@@ -365,17 +347,12 @@ def parse_perplexity(entry: Record) -> Page:
     return page_of(entry, excerpt="snippet", published="date last_updated")
 
 
-_MAX_ENGINES = 10
-
-
 class SearxngSource(ApiSource[WebOptions]):
     """Searches through the instance; engines that did not answer are a gap."""
 
     name = "searxng"
     purpose = "General web search over many engines through an instance of one's own."
-    pace = Pace(
-        2.0, "As the instance's own limiter allows (docs.searxng.org/admin/searx.limiter.html).", most=100, at_once=10
-    )
+    pace = Pace(2.0, "As the instance's own limiter allows (docs.searxng.org/admin/searx.limiter.html).", 100, 10)
     needs = "SEARXNG_URL"
 
     async def _search(self, query: str, limit: int) -> SearchResult:
@@ -387,11 +364,7 @@ class SearxngSource(ApiSource[WebOptions]):
 
 
 def _searxng_entries(response: ApiResponse) -> list[Record]:
-    """Return the pages of a search and the infoboxes beside them.
-
-    Raises Blocked when the instance does not allow `format=json` (HTTP 403), Unreachable when no engine
-    answered, Unreadable when the answer is no search result.
-    """
+    """Return the pages of a search and the infoboxes beside them."""
     try:
         answer = SearxngSource.object_of(response, "results")
     except (Blocked, Unreadable) as error:
@@ -412,7 +385,7 @@ def parse_searxng(entry: Record) -> Page:
 
 def parse_failed_engines(response: ApiResponse) -> str:
     """Return the engines without an answer, each with a reason; raise SourceError."""
-    failed = SearxngSource.object_of(response, "results").items("unresponsive_engines")[:_MAX_ENGINES]
+    failed = SearxngSource.object_of(response, "results").items("unresponsive_engines")[:10]
     return snippet(", ".join(": ".join(Record(one).texts()) for one in failed))
 
 
@@ -446,11 +419,11 @@ class TavilySource(ApiSource[WebOptions]):
         }
         return await self._found_in(parse_tavily, self._post("/search", body))
 
-    async def _read(self, found: Found) -> Found | None:
+    async def _read(self, found: Found) -> list[Found]:
         response = await self._post("/extract", {"urls": [found.url], "format": "markdown"})
         pages = [page for page in await read_answer(parse_tavily, response) if page.key == page_key(found.url)]
         told = {"title": found.title, "published": found.published}
-        return next((page.model_copy(update=told) for page in pages if page.page_text), None)
+        return [page.model_copy(update=told) for page in pages if page.page_text]
 
 
 @TavilySource.parser("results")

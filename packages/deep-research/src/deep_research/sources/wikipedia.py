@@ -44,14 +44,12 @@ class WikipediaSource(ApiSource[_WikipediaOptions]):
         response = await self._query(language, params)
         return await read_answer(parse_search, response, language)
 
-    async def _read(self, found: Found) -> Found | None:
+    async def _read(self, found: Found) -> list[Found]:
         parts = found.key.split(":", 2)
         if len(parts) != 3 or parts[0] != self.name:
-            return None
+            return []
         params = {"prop": "extracts|info", "explaintext": 1, "inprop": "url", "redirects": 1, "titles": parts[2]}
-        response = await self._query(parts[1], params)
-        pages = await read_answer(parse_pages, response, parts[1])
-        return next((page for page in pages if page.document), None)
+        return await read_answer(parse_pages, await self._query(parts[1], params), parts[1])
 
     async def _query(self, language: str, params: Mapping[str, str | int]) -> ApiResponse:
         given = {"action": "query", "format": "json", "formatversion": 2, "utf8": 1} | dict(params)
@@ -83,7 +81,6 @@ def _item(entry: Record, language: str, about: str, published: str | None) -> It
 
 
 def _article(body: str) -> Document:
-    """Return the text with its headings, without references and links at the end."""
     builder = DocumentBuilder()
     pieces = _HEADING.split(body)
     write_text(builder, pieces[0].replace("\n", "\n\n"))

@@ -1,7 +1,4 @@
-"""Article lists of chosen blogs and news sites through Zyte.
-
-API: https://docs.zyte.com/zyte-api/usage/extract.
-"""
+"""Blogs and news sites by Zyte (https://docs.zyte.com/zyte-api/usage/extract)."""
 
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -18,8 +15,6 @@ from deep_research.sources._record_documents import Item, line
 from deep_research.sources._web import Page, WebOptions, page_key, page_of, urlsplit_or_none
 from deep_research.sources.feeds import ListingSource
 
-_TEMPORARY = 520
-_LEAST_PROBABILITY = 0.1
 _BLOGS = (
     "https://www.anthropic.com/news",
     "https://openai.com/news/",
@@ -44,9 +39,7 @@ class ZyteSource(ListingSource[_ZyteOptions]):
     name = "zyte"
     purpose = "Articles of chosen blogs and news sites, listed and read through Zyte."
     address = "https://api.zyte.com"
-    pace = Pace(
-        1.0, "120 calls per minute for new accounts (docs.zyte.com/zyte-api/usage/reference.html).", most=50, at_once=60
-    )
+    pace = Pace(1.0, "120 calls per minute for new accounts (docs.zyte.com/zyte-api/usage/reference.html).", 50, 60)
     needs = "ZYTE_API_KEY"
 
     async def _list(self) -> tuple[Sequence[Found], Sequence[Gap]]:
@@ -56,9 +49,8 @@ class ZyteSource(ListingSource[_ZyteOptions]):
     async def _page(self, address: str) -> list[Found]:
         return await read_answer(parse_article_list, await self._extract(address, "articleList"))
 
-    async def _read(self, found: Found) -> Found | None:
-        articles = await read_answer(parse_article, await self._extract(found.url, "article"))
-        return articles[0] if articles else None
+    async def _read(self, found: Found) -> list[Found]:
+        return await read_answer(parse_article, await self._extract(found.url, "article"))
 
     async def _extract(self, address: str, kind: str) -> ApiResponse:
         return await self._post("/v1/extract", {"url": address, kind: True})
@@ -66,7 +58,7 @@ class ZyteSource(ListingSource[_ZyteOptions]):
     @classmethod
     def json_of(cls, response: ApiResponse) -> Any:
         """Return the JSON of an answer, in which the page has a status of its own."""
-        if response.status == _TEMPORARY:
+        if response.status == 520:
             raise cls.failure(Unreachable, response, "the page could not be loaded now (HTTP 520)")
         answer = super().json_of(response)
         status = Record(answer).number("statusCode") or 0
@@ -115,4 +107,4 @@ def parse_article(article: Record) -> Item | None:
 
 def _is_article(entry: Record) -> bool:
     about = entry.record("metadata")
-    return about.get("probability") is None or about.score("probability") >= _LEAST_PROBABILITY
+    return about.get("probability") is None or about.score("probability") >= 0.1
