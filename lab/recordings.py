@@ -76,7 +76,7 @@ NEVER_ASKED = frozenset(
     firebase_item_comment_vendor_sample.json firebase_item_story_vendor_sample.json search_beta_2024_combination.json
     search_petitions.json esearch_xml_biopython.xml esearch_xml_phrase_not_found.xml esummary_xml.xml paper_batch_post.json
     paper_references_p1.json snippet_search.json extract_plain_full_python.json langlinks_python.json links_p1_continue.json
-    espell_xml.xml
+    espell_xml.xml search_ti_battery_2025.xml search_ti_plastic.xml
     """.split()
 )
 

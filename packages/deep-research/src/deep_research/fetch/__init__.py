@@ -1,1 +1,1 @@
-"""The only opener of addresses: of pages, and of web APIs; a guard has the last word."""
+"""The only opener of addresses (pages, web APIs); a guard has the last word."""

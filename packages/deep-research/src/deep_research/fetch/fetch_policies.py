@@ -78,7 +78,7 @@ async def with_retries(attempt: Callable[[], Awaitable[T]], clock: Clock, hold: 
 
 @dataclass(eq=False)
 class HostPace:
-    """Turns at hosts for all runs, threads and loops; what a host asks for holds for all."""
+    """Turns at hosts for all runs, threads and loops; a host's wishes hold for all."""
 
     rate: Rate = PAGE_RATE
     at_once: int = 2

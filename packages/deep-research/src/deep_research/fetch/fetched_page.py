@@ -85,18 +85,16 @@ def _of_markup(page: Page) -> Iterator[tuple[str, str]]:
         return
     base = parse_address(page.final_url)
     around: dict[Any, str | None] = {}
-    for element in _visible(root):
-        name = element.tag.rpartition("}")[2].lower()
-        reference = _reference(element, name, around)
+    for name, element in _visible(root):
         with suppress(Blocked):
-            address = join_address(base, reference)
+            address = join_address(base, _reference(element, name, around))
             if name == "base":
                 base = address
             else:
                 yield address.url, _words(element) if name == "a" else ""
 
 
-def _visible(root: Any) -> Iterator[Any]:
+def _visible(root: Any) -> Iterator[tuple[str, Any]]:
     walk = import_module("lxml.etree").iterwalk(root, events=("start",))
     for _, element in walk:
         if not isinstance(element.tag, str):
@@ -105,7 +103,7 @@ def _visible(root: Any) -> Iterator[Any]:
         if name in _UNSEEN or element.get("aria-hidden") == "true" or is_hidden(element.attrib):
             walk.skip_subtree()
         else:
-            yield element
+            yield name, element
 
 
 def _tree(page: Page) -> Any:

@@ -73,7 +73,7 @@ class RobotsGate:
         self._flights: Flights[Protego] = Flights()
 
     async def check(self, address: Address) -> None:
-        """Raise Blocked for a forbidden page, Unreachable for unread rules (RFC 9309, 2.3)."""
+        """Raise Blocked for a forbidden page, Unreachable for unread rules (RFC 9309)."""
         if (rules := self._rules.get(address.origin)) is None:
             rules = await self._flights.run(address.origin, lambda: self._load(address))
             self._rules[address.origin] = rules
@@ -250,7 +250,7 @@ class Fetcher:
         return Stored(answer, self._now())
 
     def _keep(self, answer: Answer) -> "Iterator[Future[bool]]":
-        """Store an answer in this thread, within 0.1 s; if another process writes, in a new one."""
+        """Store an answer in this thread; where another process writes, in a new one."""
         if self.cache and may_be_kept(answer) and not self.cache.put(answer, at=self._now(), patience=0.1):
             yield keep_soon(partial(self.cache.put, answer, at=self._now()))
 

@@ -19,7 +19,7 @@ async def read_body(
     cut: bool,
     success: bool,
 ) -> bytes:
-    """Return the unpacked body; raise Unreadable, or Unreachable where it is too slow.
+    """Return the unpacked body; raise Unreadable, or Unreachable if it is too slow.
 
     With `cut` it is cut at the limit. That of an error is cut at 64 kB, and may be damaged.
     """

@@ -28,7 +28,7 @@ _ATTEMPTS, _FIRST_WAIT, _MAX_REDIRECTS = 3, 2.0, 3
 
 @dataclass(frozen=True, eq=False)
 class WebApiClient:
-    """Calls web APIs; `transport` allows user-set base addresses, `rates` are by host."""
+    """Calls web APIs; `transport` allows those of the user, `rates` are by host."""
 
     transport: Transport
     pace: HostPace

@@ -213,7 +213,7 @@ class McpConnection:
 
 
 async def _accept(name: str, result: "CallToolResult") -> None:
-    """Accept a tool's answer: a pattern in the server's schema can hold a process for ever."""
+    """Accept a tool's answer: a pattern in a schema can hold a process for ever."""
 
 
 def _load() -> None:

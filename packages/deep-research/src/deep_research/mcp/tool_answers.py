@@ -1,4 +1,4 @@
-"""Read outside tools' answers within bounds, and explain failures by type and code."""
+"""Read outside tools' answers in bounds; explain failures by type and code."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping

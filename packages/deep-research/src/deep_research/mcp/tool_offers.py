@@ -34,7 +34,7 @@ class Offer(NamedTuple):
 
 
 def offers(listed: Mapping[str, Sequence[OfferedTool]], taken: Collection[str]) -> list[Offer]:
-    """Return all tools; names in `taken` or given twice get their server's before them."""
+    """Return all tools; names in `taken` or given twice get their server's first."""
     plain = [(server, tool, _name(tool.name)) for server, tools in listed.items() for tool in tools]
     names = [name for _, _, name in plain]
     offered: dict[str, Offer] = {}
@@ -46,7 +46,7 @@ def offers(listed: Mapping[str, Sequence[OfferedTool]], taken: Collection[str]) 
 
 
 def chosen(tools: Sequence[OfferedTool], wanted: Sequence[str]) -> tuple[list[OfferedTool], list[str]]:
-    """Return a server's tools to offer (`wanted`, or all that change nothing), and notes."""
+    """Return a server's tools to offer (`wanted`, or all that only read), and notes."""
     unfit = shorten(", ".join(_words(tool.name, _LONGEST_NAME) for tool in tools if tool.unfit), _LONGEST_TEXT)
     notes = [f"left out, because their schemas are not those of objects: {unfit}"] if unfit else []
     tools = [tool for tool in tools if not tool.unfit]

@@ -13,7 +13,7 @@ from deep_research.protocol.message_bounds import EVENT_END, MessageBounds, Mess
 
 
 class AnswerLimits(NamedTuple):
-    """The most bytes of an unpacked body (64 kB of an error), and seconds of an exchange.
+    """The most bytes of an unpacked body (of an error 64 kB), seconds of an exchange.
 
     A GET has no deadline: over it MCP servers send messages as long as the session lasts. With a `session` each message
     is held to its bounds, and given whole.

@@ -45,7 +45,8 @@ def status_meaning(status: int, headers: Mapping[str, str] | None = None) -> Sta
         return "success" if status < 300 else "redirect"
     if status == 503 and (headers or {}).get("retry-after"):
         return "wait"
-    return next((meaning for meaning, statuses in _STATUSES.items() if status in statuses), "refused")
+    found: StatusMeaning | None = next((meaning for meaning, told in _STATUSES.items() if status in told), None)
+    return found or "refused"
 
 
 def error_kind(meaning: StatusMeaning, *, refused: type[SourceError] = SourceError) -> type[SourceError]:

@@ -143,7 +143,7 @@ def _decoding_codec(body: bytes, label: str) -> str:
 
 
 def text_of(data: bytes) -> str:
-    """Decode a user's bytes by byte-order mark, else UTF-8; UnicodeError says what to do."""
+    """Decode by byte-order mark, else UTF-8; UnicodeError says a user what to do."""
     encoding = next((encoding for bom, encoding in BOMS if data.startswith(bom)), "utf-8")
     try:
         text = data.decode(encoding).removeprefix("\ufeff")

@@ -14,7 +14,7 @@ _SECOND_LEVELS = frozenset(
 
 
 def registered_domain(host: str) -> str:
-    """Return the domain of `news.example.co.uk`: `example.co.uk`; an IP address itself."""
+    """Return `example.co.uk` for `news.example.co.uk`, and an IP address itself."""
     name = host.casefold().rstrip(".")
     try:
         return str(ipaddress.ip_address(name.strip("[]")))

@@ -43,10 +43,7 @@ def query_terms(text: str) -> dict[str, float]:
 
 
 def _weight(term: str) -> float:
-    """Return a weight with which a CJK word of two or three signs counts about as much as a word.
-
-    A word of a spaced script is one term; a CJK word of n signs is n-1 bigrams and n signs.
-    """
+    """Return a term's weight: a CJK word of n signs is n-1 bigrams and n signs."""
     if not _CJK.match(term):
         return 1.0
     if len(term) == 1:

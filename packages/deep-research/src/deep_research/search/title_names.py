@@ -31,7 +31,7 @@ _NOT_NAMES = STOP_WORDS.union(words("stop_words.leading"), words("stop_words.wee
 
 
 def key(name: str) -> str:
-    """Return a name's key: its words, case-folded, with spaces in spaced scripts alone."""
+    """Return a name's key: its words, case-folded, spaced in spaced scripts alone."""
     return reduce(_join, (word for word, _ in _words(name)), "")
 
 

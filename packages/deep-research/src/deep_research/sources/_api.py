@@ -106,14 +106,14 @@ class DatedOptions(ApiOptions):
     def period(
         self, template: str, *, first: str = "1990-01-01", last: str = "2100-12-31", form: str = "%Y-%m-%d"
     ) -> str:
-        """Fill {since} and {until}, or `first` and `last`, into `template`; or return ""."""
+        """Return `template` with {since} and {until} (open: `first`, `last`), or ""."""
         if not (self.since or self.until):
             return ""
         since = f"{self.since:{form}}" if self.since else first
         return template.format(since=since, until=f"{self.until:{form}}" if self.until else last)
 
     def covers(self, day: str | None) -> bool:
-        """Return whether a date (YYYY, YYYY-MM, YYYY-MM-DD) is in the period, or None."""
+        """Return whether a date (YYYY, YYYY-MM, YYYY-MM-DD) is in the period; None is."""
         since, until = str(self.since or ""), str(self.until or "9999")
         return since <= (day or until) <= until
 

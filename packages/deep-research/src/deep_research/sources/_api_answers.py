@@ -153,7 +153,7 @@ class Record:
 
 
 class Node:
-    """An XML element or none, with parts by path: local names of children in children.
+    """An XML element or none, with parts by path: local names of nested elements.
 
     The namespace does not matter; what is not there reads as nothing.
     """

@@ -102,7 +102,7 @@ def full_text_of_arxiv(paper: str) -> tuple[str, str]:
 
 
 def arxiv_texts(key: str, url: str) -> tuple[str, ...]:
-    """Return where an arXiv paper's full text may be, best first; `url` may tell its version.
+    """Return where an arXiv paper's text may be, best first; `url` tells its version.
 
     ar5iv has the papers from before arXiv made HTML.
     """

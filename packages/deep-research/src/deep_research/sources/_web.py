@@ -83,7 +83,7 @@ def page_of(
     author: str = "",
     text: str = "",
 ) -> Page:
-    """Return what a result says of its page, each part from the first field with a text.
+    """Return what a result says of its page: per part the first field with a text.
 
     Names of fields have spaces between; a dot leads into an object or a list.
     """
@@ -108,7 +108,7 @@ def urlsplit_or_none(url: str) -> str:
 
 
 def page_key(url: str) -> str:
-    """Return one key for all spellings of an address; known works have their source's."""
+    """Return one key for all spellings of an address; a known work has its own."""
     parts = urlsplit(url)
     host, path = (parts.hostname or "").removeprefix("www."), parts.path
     if host.endswith("arxiv.org") and (paper := arxiv_id(f"arxiv.org{path}")):

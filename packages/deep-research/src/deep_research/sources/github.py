@@ -153,7 +153,7 @@ def parse_code(entry: Record) -> Item | None:
 
 
 def parse_file(response: ApiResponse) -> Document:
-    """Return a file as code, titled by its path; raise NotFound if empty, or Unreadable."""
+    """Return a file as code, titled by its path; raise NotFound if it is empty."""
     answer = GitHubCodeSource.object_of(response)
     path, code = answer.text("path"), _content(answer, response, GitHubCodeSource)
     if not code.strip():

@@ -1,4 +1,4 @@
-"""An organisation's own index: OpenSearch, Elasticsearch, or a table in PostgreSQL.
+"""An organisation's own index: OpenSearch, Elasticsearch, a PostgreSQL table.
 
 A table is searched by full text, and by pgvector where it has embeddings and a server makes those of queries; both
 rankings are joined by reciprocal rank fusion (Cormack, Clarke and Büttcher 2009).

@@ -37,7 +37,7 @@ class ArxivSource(ApiSource[DatedOptions]):
 
 
 def arxiv_query(query: str, options: DatedOptions) -> str:
-    """Return the query in arXiv's syntax (kept if it is): all words, within the period."""
+    """Return the query in arXiv's syntax, kept if it is: all words, in the period."""
     words = (f'"{word}"' if re.search(r"[^\w.]", word) else word for word in query.replace('"', "").split())
     wanted = query if _ARXIV_PREFIXES.search(query) else " AND ".join(f"all:{word}" for word in words)
     days = "submittedDate:[{since}0000 TO {until}2359]"
@@ -46,7 +46,7 @@ def arxiv_query(query: str, options: DatedOptions) -> str:
 
 
 def _arxiv_entries(response: ApiResponse) -> list[Node]:
-    """Return the papers of an Atom answer; an error may come as a feed, with any status."""
+    """Return the papers of an Atom answer; an error may be a feed of any status."""
     try:
         root = ArxivSource.parse_xml(response)
     except Unreadable:

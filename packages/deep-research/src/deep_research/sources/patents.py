@@ -132,7 +132,7 @@ class EpoSource(ApiSource[DatedOptions]):
 
 
 def search_query(query: str, options: DatedOptions) -> str:
-    """Return the query in CQL (kept if it is): all words in title or abstract, a period."""
+    """Return the query in CQL, kept if it is: words of title or abstract, a period."""
     words = " ".join(keywords(query.replace('"', " ")))
     asked, today = query if _FIELDED.search(query) else f'ta all "{words}"', f"{datetime.now(UTC):%Y%m%d}"
     period = options.period('pd within "{since} {until}"', form="%Y%m%d", first="18000101", last=today)
