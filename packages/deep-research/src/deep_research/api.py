@@ -87,9 +87,7 @@ def start_run(
 ) -> Run:
     """Create a new run, done by `Run.carry_out`; `own` are models and tools.
 
-    See `research` for the other arguments.
-
-    Raises ConfigError for unusable input (nothing is made then), StoreError for an unusable disk.
+    See `research` for the other arguments. Raises ConfigError for unusable input (nothing is made then), StoreError.
     """
     home, paths = home or settings_module.home(), [str(path) for path in docs]
     made = research_run.create_run(
@@ -164,10 +162,7 @@ async def begin_desk(question: str, settings: Settings, *, home: Path, docs: Seq
 
 
 def open_desk(run_id: str, *, home: Path) -> "ResearchDesk":
-    """Return an agent's session by its id. Raises RunNotFound, and ConfigError.
-
-    ConfigError is raised for a run of another kind.
-    """
+    """Return an agent's session by its id. Raises RunNotFound, ConfigError."""
     from deep_research.runs.research_desk import ResearchDesk  # noqa: PLC0415 - only where it is asked for
 
     return ResearchDesk(open_runs(home).open(run_id), home)
@@ -183,19 +178,14 @@ def open_run(run_id: str, *, home: Path | None = None, is_known: bool = False, i
 
 
 def queue_state(*, home: Path | None = None) -> QueueState:
-    """Return the numbers of live workers and of a state folder owner's queued runs.
-
-    Raises ConfigError without a database, and where what offers it is not installed.
-    """
+    """Return the numbers of live workers and queued runs. Raises ConfigError."""
     return database().queue_state(owner_of(home or settings_module.home()))
 
 
 def read_bundle(
     path: Path, *, home: Path | None = None, on_left_out: Callable[[str], object] = lambda _told: None
 ) -> Run:
-    """Import the run of a bundle into the state folder and return it.
-
-    A run whose id is taken gets another id.
+    """Import the run of a bundle into the state folder, under another id if taken.
 
     Nothing in it decides where anything is written, read, sent, started or paid; `on_left_out` is told what was left
     out for that. Raises ConfigError for a file that is no bundle, is damaged or was changed, StoreError.
@@ -248,10 +238,7 @@ def find_runs(
 
 
 def delete_runs(run_ids: Sequence[str], *, home: Path | None = None) -> deletion.Deletion:
-    """Delete runs with their unshared data: document indexes and kept pages.
-
-    A run that a process is carrying out is left. Raises StoreError.
-    """
+    """Delete idle runs with their unshared data: indexes, pages. Raises StoreError."""
     return deletion.delete_runs(home or settings_module.home(), run_ids)
 
 
@@ -407,10 +394,7 @@ def list_templates() -> tuple[Sequence[TemplateFile], Sequence[Path]]:
 
 
 def check_claim(claim: str, evidence: str) -> Verdict:
-    """Return the verdict on a claim against a text. Raises ConfigError.
-
-    No model is used; the error is raised where the comparison takes too long.
-    """
+    """Return code's verdict on a claim against a text; ConfigError if it is too long."""
     size = len(claim) + len(evidence)
     limits = Limits(memory=500_000_000 + 100 * size, cpu_seconds=3.0 + 8.0 * size / 1e6)
     judging = "deep_research.verification.statement_flags:check_against_document"
@@ -446,9 +430,6 @@ def check_readable(path: Path) -> None:
 
 
 async def run_step(name: str, question: str, settings: Settings, *, run: "Run | None" = None) -> single_step.StepResult:
-    """Do one node of the research for a question or run state. Raises ConfigError.
-
-    It returns the node's prompts, its answer and its cost.
-    """
+    """Do one node for a question or a run's state. Raises ConfigError."""
     store = run._store if run is not None else None
     return await single_step.run_step(name, question, settings, home=settings_module.home(), store=store)

@@ -64,10 +64,7 @@ class Turns:
         self._waiting: dict[str, deque[Callable[[], bool]]] = {}
 
     def ask(self, owner: str, begin: Callable[[], bool]) -> None:
-        """Queue `begin` for the owner's turn; its result says whether it takes the turn.
-
-        Each turn taken must be ended.
-        """
+        """Queue `begin`, which says whether it takes the turn, to be ended by `end`."""
         with self._changing:
             self._waiting.setdefault(owner, deque()).append(begin)
             self._hand_out()
@@ -163,10 +160,7 @@ in_export = FairThreads(2, "exports").do
 
 @asynccontextmanager
 async def held_beside(holding: AbstractContextManager[object]) -> AsyncIterator[None]:
-    """Enter and exit a blocking context (lock, lease) in threads.
-
-    A context that a cancelled task has entered is exited.
-    """
+    """Enter and exit a blocking context (a lock) in threads, also when cancelled."""
 
     def leave() -> "asyncio.Future[bool | None]":
         return asyncio.ensure_future(asyncio.to_thread(holding.__exit__, None, None, None))
@@ -237,10 +231,7 @@ SHORT_COLLECTIONS = ShortCollections()
 
 
 async def side_by_side(work: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
-    """Return the results in order. Raises the first error, and cancels the rest.
-
-    The error is raised as itself, not as a group.
-    """
+    """Return results in order; raise the first error as itself, and cancel the rest."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(one) for one in work]
@@ -260,10 +251,7 @@ class Flights(Generic[_T]):
         self._waiting: dict[str, int] = {}
 
     async def run(self, key: str, make: Callable[[], Awaitable[_T]]) -> _T:
-        """Return the result of `make()` or of the same work in progress.
-
-        Its error goes to all waiters.
-        """
+        """Return the result or error of `make()`, or of the same work in progress."""
         task = self._tasks.get(key)
         if task is None:
             task = self._tasks[key] = asyncio.ensure_future(make())
@@ -379,10 +367,7 @@ def bind_variable(variable: ContextVar[_T], value: _T) -> Iterator[None]:
 
 
 def noting_answers(kind: type[_T], note: Callable[[_T], object]) -> AbstractContextManager[None]:
-    """Call `note` for each answer of a kind in the block, before the answer is used.
-
-    It is called in the thread that has the answer.
-    """
+    """Call `note` for each answer of a kind in the block, in its thread, before use."""
     return bind_variable(_NOTE, (kind, note))
 
 

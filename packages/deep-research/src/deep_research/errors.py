@@ -209,10 +209,7 @@ class RunBusy(ResearchError):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ReplayDiffers(ResearchError):
-    """A replay asks for a call not in the recorded run, or its report differs.
-
-    `kind` is that of the call, `request` what was asked.
-    """
+    """A replay's call (`kind`, `request`) or report is not that of the recorded run."""
 
     run_id: str = ""
     kind: str = ""
@@ -230,10 +227,7 @@ class NeedsAnswer(ResearchError):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Declined(ResearchError):
-    """The run ended on purpose without a report.
-
-    Nothing can answer it (`by` program), or the plan was rejected.
-    """
+    """The run ended without a report: unanswerable (`by` program), or plan rejected."""
 
     run_id: str = ""
     by: Literal["program", "user"] = "program"

@@ -66,8 +66,6 @@ def read_bytes(
 ) -> Document:
     """Return the document that `reader` makes of `data` in a worker, by `read`.
 
-    Blocks until the document is read.
-
     A reader that is none of the registry's works in this process. Raises Unreadable, also for what ended its reader,
     then or earlier (`rejected`), and Stopped.
     """

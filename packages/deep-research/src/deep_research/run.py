@@ -72,8 +72,6 @@ class Run(RunEvidence):
     async def carry_out(self, *, listener: Callable[[Event], None] = _ignore, answer: Answer | None = None) -> Report:
         """Do what is left of the run and return its report; `answer` answers questions.
 
-        It is called with what the user is asked.
-
         Raises RunBusy when another process does it, NeedsAnswer when the user must be asked and `answer` cannot,
         Declined when nothing can answer the question or the user rejected the plan, asyncio.CancelledError when it was
         stopped, another ResearchError when it failed; in each case it can be carried on later.
@@ -93,10 +91,7 @@ class Run(RunEvidence):
 
     @property
     def is_queued(self) -> bool:
-        """Return whether the run waits for a worker or one carries it out.
-
-        Raises ConfigError without a database.
-        """
+        """Return whether it is queued or at a worker; ConfigError without a database."""
         return database().is_queued(self._store)
 
     async def follow_up(
@@ -165,10 +160,7 @@ class Run(RunEvidence):
         return follow_up_run.unfinished(self._store) if self.has_report else None
 
     def stop(self) -> bool:
-        """Stop the run, return whether it went on; see `runs.steering_inbox.stop`.
-
-        Any process may carry it out.
-        """
+        """Stop the run in whichever process it goes on; return whether it did."""
         return steering_inbox.stop(self._store)
 
     def steer(self, kind: str, text: str = "") -> Steer:

@@ -258,9 +258,7 @@ def settings_of(group: str, *, advanced: bool = False) -> list[str]:
 
 
 def load_keys(variables: Iterable[str]) -> dict[str, str]:
-    """Return those of `variables` that are set; keys are never stored or shown.
-
-    They are keys and addresses of services.
+    """Return the keys and addresses of services that are set; never stored or shown.
 
     Google's own programs name the key of Gemini GOOGLE_API_KEY; with GOOGLE_CSE_ID that is the key of its search.
     Quotes around a value are none of it: Docker's --env-file and Windows' `set` keep them.
@@ -307,10 +305,7 @@ _ROUNDS = {"loop": "max_iterations", "supervisor": "max_researcher_iterations"}
 
 
 def limit_rounds(number: int | None, workflow: str | None = None) -> dict[str, Any]:
-    """Return the setting that limits a workflow's rounds; nothing without a number.
-
-    None for `workflow` means the one in force.
-    """
+    """Return the setting of a workflow's rounds (None: the one in force) if limited."""
     if number is None:
         return {}
     return {_ROUNDS.get(workflow or load_settings().workflow, "max_review_iterations"): number}
@@ -327,10 +322,7 @@ def database_url() -> str:
 
 
 def snapshots_url() -> str:
-    """Return where texts of database runs lie (`DEEP_RESEARCH_SNAPSHOTS_URL`), or "".
-
-    "" is for the database itself.
-    """
+    """Return where texts of database runs lie (`DEEP_RESEARCH_SNAPSHOTS_URL`, or "")."""
     return hide_credentials(os.environ.get(_SNAPSHOTS, "").strip())  # noqa: TID251 - the one place
 
 
@@ -365,10 +357,7 @@ def load_settings(**arguments: Any) -> Settings:
 
 
 def _own_names(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings under our names, which win over aliases; tell of a conflict.
-
-    Of two aliases of one setting the later counts.
-    """
+    """Return settings under our names, which win; of two aliases the later counts."""
     named: dict[str, Any] = {}
     for theirs, ours in SETTING_ALIASES.items():
         if theirs not in values or ours in values:
@@ -386,18 +375,12 @@ def _own_names(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_server(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings without model and address, which belong to one provider.
-
-    Another provider's key must not be sent there.
-    """
+    """Return settings without model and address, so that no other key is sent there."""
     return {name: value for name, value in values.items() if name not in ("model_name", "model_base_url")}
 
 
 def _from_files() -> list[tuple[str, dict[str, Any]]]:
-    """Return the files that hold, each with its origin, the one that wins last.
-
-    That is the one that was named, or that of the state folder with what the current folder's own may add to it.
-    """
+    """Return the files that hold, each with its origin, the one that wins last."""
     named = os.environ.get("DEEP_RESEARCH_CONFIG")  # noqa: TID251 - the one place
     if named:
         found = _from_file(Path(named))
@@ -425,10 +408,7 @@ def _from_file(path: Path, *, is_foreign: bool = False) -> dict[str, Any] | None
 
 
 def _of_stranger(values: dict[str, Any]) -> dict[str, Any]:
-    """Return what the current folder's own file may set; tell once what it may not.
-
-    A download can bring such a file.
-    """
+    """Return what a file of the current folder, maybe a stranger's, sets; warn once."""
     known = {name: value for name, value in values.items() if is_setting(name)}
     kept, left_out = take_over(_own_names(known))
     if left_out:

@@ -108,10 +108,7 @@ _at_start = _address_space()
 
 
 def _answer(parent: _Parent, function: str, args: tuple[Any, ...], limits: Limits | None) -> None:
-    """Call a function and send its result or error.
-
-    Without `limits` the function sets its own.
-    """
+    """Call a function within `limits`, or within its own; send its result or error."""
     module, _, name = function.partition(":")
     try:
         call = getattr(importlib.import_module(module), name)

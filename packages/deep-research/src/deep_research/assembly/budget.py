@@ -76,10 +76,7 @@ class PaidCalls:
             self._purse.pay(usage, cost)
 
     async def complete(self, request: ModelRequest, role: Role) -> ModelAnswer:
-        """Return the answer. Raises LimitReached on a spent budget, and client errors.
-
-        The budget is that of research.
-        """
+        """Return the answer. Raises LimitReached on a spent budget, and client errors."""
         most = self._settings.output_tokens(role)
         request = request.model_copy(update={"max_output_tokens": min(request.max_output_tokens, most)})
         models = [model.model for model in self._client.models_of(role)]

@@ -50,8 +50,6 @@ _MOST_FILE_BYTES = 64 * 2**20
 class RunEnvironment:
     """A program's input to its runs: state folder, listener, answers, replacements.
 
-    Replacements stand in for the usual parts.
-
     `places` are searched instead of the run's own sources. `make_web` builds the connection to the web in place of
     `fetch.web.Web`. `mcp_servers` replace those of the settings in force (None: those). `own` are the models and tools
     that the program hands over.
@@ -223,19 +221,14 @@ def bundled_library() -> Path:
 
 
 def index_name(docs: Sequence[str]) -> str:
-    """Return the file name stem of the index of these paths.
-
-    Without paths it is that of the bundled library.
-    """
+    """Return the stem of the index of these paths (none: of the bundled library)."""
     paths = [Path(p).expanduser() for p in docs] or [bundled_library()]
     names = "\0".join(sorted(str(p.resolve()) for p in paths))
     return hashlib.sha256(names.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 def open_documents(docs: Sequence[str], home: Path) -> tuple[SearchPlace, Library]:
-    """Return the user's documents as a source, unprepared, and their open index.
-
-    The caller closes the index.
+    """Return the user's documents as a source, unprepared, and its index to close.
 
     Without `docs` it is that of the bundled library. Each set of paths has an index of its own in the state folder, kept
     from run to run. One that another version of the readers has made would be emptied file by file, so it is replaced

@@ -28,10 +28,7 @@ class JournalSince:
 def prepared_late(
     places: Sequence[SearchPlace], emit: Callable[[Event], None], on_gap: Callable[[Gap], object]
 ) -> tuple[SearchPlace, ...]:
-    """Return the places, each prepared before its first search.
-
-    Pages named in the question need no preparation.
-    """
+    """Return the places, each to be prepared before its first search."""
 
     def show(what: str, done: int, total: int) -> None:
         emit(Progress(what=what, done=done, total=total))

@@ -52,10 +52,7 @@ def variables_of(servers: Mapping[str, McpServer]) -> dict[str, str]:
 
 
 def connection_to(name: str, server: McpServer, values: Mapping[str, str], settings: Settings) -> "McpConnection":
-    """Return an unopened server connection that hides variable values in its output.
-
-    Logs and errors are covered.
-    """
+    """Return an unopened connection whose logs and errors hide variable values."""
     from deep_research.mcp.mcp_connection import McpConnection  # noqa: PLC0415 - only with a server
 
     hide = partial(mask_secrets, secrets=server.secrets(values))

@@ -92,10 +92,7 @@ class _Read(NamedTuple):
 
 
 def read_answer(answer: ToolAnswer, server: str, tool: str, arguments: str) -> _Read:
-    """Return the sources and addresses in a tool's answer; run it in a worker.
-
-    Untrusted text is safe to read there.
-    """
+    """Return the sources and addresses in a tool's hostile answer; for a worker."""
     result = sources_in(answer, Call(server, tool, arguments))
     texts = [*(part.text for part in answer.parts), *strings_in(answer.structured)]
     named = dict.fromkeys(url for text in texts for url in named_in_page(text))

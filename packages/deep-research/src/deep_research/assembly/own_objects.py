@@ -36,9 +36,8 @@ NOTHING = OwnObjects()
 def take_objects(values: Mapping[str, Any]) -> tuple[dict[str, Any], OwnObjects]:
     """Return the settings and the objects among arguments.
 
-    A model that is passed as an object leaves its name as a setting.
-
-    `model` may also be the name of a model. Raises ConfigError for what is no model.
+    A model that is passed as an object leaves its name as a setting; `model` may also be a name. Raises ConfigError for
+    what is no model.
     """
     settings = {name: value for name, value in values.items() if name not in OWN_ARGUMENTS and value is not None}
     models: dict[str, Any] = {}

@@ -36,10 +36,7 @@ def addresses_in(question: str) -> tuple[str, ...]:
 
 
 def key_of_page(url: str) -> str:
-    """Return the key of the page at `url`. Raises Blocked.
-
-    The full text of a paper has another key than its record.
-    """
+    """Return a page's key, other for a paper's text than its record. Raises Blocked."""
     from deep_research.sources._web import page_key  # noqa: PLC0415
 
     key = page_key(parse_address(url).url)
@@ -124,10 +121,7 @@ def addresses_of_text(source: Source) -> Sequence[str]:
 
 
 class QuestionPages(SearchPlace):
-    """The pages named in the question as a search place; a search covers all.
-
-    Implements `ports.SearchPlace`.
-    """
+    """The pages named in the question as a search place; a search covers all."""
 
     name = PLACE
     purpose = "The pages that the question names."
@@ -208,10 +202,7 @@ def document_of(page: "Page", found: Found, rejected: RejectedDocuments | None =
 
 
 def _declared(page: "Page") -> bytes:
-    """Return a page's body as UTF-8 with BOM, since readers see bytes only.
-
-    The charset that the server declared is lost to them.
-    """
+    """Return a page's body as UTF-8 with BOM: readers do not see a declared charset."""
     if not page.charset or not page.media_type.startswith("text/"):
         return page.body
     return codecs.BOM_UTF8 + page.body.decode(page.charset, "replace").removeprefix("\ufeff").encode("utf-8", "replace")

@@ -75,10 +75,7 @@ def named_providers(settings: Settings) -> tuple[str, str]:
 
 
 def list_models(settings: Settings) -> dict[str, str]:
-    """Return the configured providers with their default model ("" for none).
-
-    A provider is configured if its key or address is set.
-    """
+    """Return the providers with key or address, and their default model ("": none)."""
     keys = load_keys(catalog.VARIABLES)
     alone = ({variable: value} for variable, value in keys.items())
     named = {catalog.auto_provider(one) for one in alone} | {
@@ -107,12 +104,9 @@ def open_reasoner(
 ) -> tuple[Reasoner, "ModelClient | Ranker | None"]:
     """Return the reasoner of the settings, and its client or ranker to be closed.
 
-    `watch` sees every request to a model, `on_progress` the waiting time.
-
-    `today` is the date that prompts name (None: that of this day, UTC). `models` are those that the program has handed
-    over, by the argument they were given as (`model`, `write_model`, …). With `is_offline` models are named alone: a
-    replay may be a stranger's, and opens none.
-
+    `watch` sees every request to a model, `on_progress` the waiting time. `today` is the date that prompts name (None: that
+    of this day, UTC). `models` are those that the program has handed over, by the argument they were given as (`model`,
+    `write_model`, …). With `is_offline` models are named alone: a replay may be a stranger's, and opens none.
     Raises ConfigError for an unknown provider, a missing key, and a model that was handed over and is missing now.
     """
     if settings.model_provider == "finder":

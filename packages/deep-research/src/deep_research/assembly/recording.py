@@ -63,10 +63,7 @@ class Recorded(SearchPlace):
 
 
 class RecordedPages:
-    """A recorded run's single pages (`ports.Pages`).
-
-    `everywhere` is set where it opened more than the question named.
-    """
+    """A recorded run's pages (`ports.Pages`); `everywhere`: beyond the question's."""
 
     def __init__(self, *, everywhere: bool) -> None:
         self._everywhere = everywhere
@@ -86,12 +83,7 @@ class RecordedPages:
 
 
 def note_outside(journal: Journal, outside: Outside) -> None:
-    """Note the run's places and tools, openable addresses, and documents.
-
-    The addresses are all, those of the question, or none.
-
-    A report may name those, and a bundle leaves them out of the record.
-    """
+    """Note the places, tools, openable addresses and documents for replay and report."""
     opened = "all" if outside.opens_addresses else "question" if outside.pages is not None else ""
     told = {
         "places": [[place.name, place.purpose] for place in outside.places],

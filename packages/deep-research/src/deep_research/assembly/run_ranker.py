@@ -51,10 +51,7 @@ class RunRanker:
 
 
 def ranking_model(settings: Settings) -> str:
-    """Return `PROVIDER:MODEL` for a model ranker, else "". Raises ConfigError.
-
-    The error is raised for a missing name.
-    """
+    """Return a model ranker's `PROVIDER:MODEL`, else ""; ConfigError for no name."""
     kind, _, named = settings.ranker.partition(":")
     if kind != MODEL:
         return ""

@@ -87,10 +87,7 @@ class Preview(NamedTuple):
 
 
 def preview(settings: Settings, docs: Sequence[str], *, home: Path) -> Preview:
-    """Return a run's resources. Raises ConfigError for unusable paths or settings.
-
-    Providers are checked as well.
-    """
+    """Return a run's resources. Raises ConfigError for what cannot be used."""
     check_usable(docs, settings, home=home)
     keys = load_keys(VARIABLES)
     provider, model = resolve_provider(settings, keys), choose_model(settings, keys)

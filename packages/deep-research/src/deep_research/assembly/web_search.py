@@ -164,10 +164,7 @@ def _written(options: Mapping[str, Mapping[str, Any]], keys: Mapping[str, str]) 
 
 
 class WebPlace:
-    """A source whose results are read from the page or its archived copy.
-
-    This is done where the API has no text.
-    """
+    """A source whose results without text are read from the page or an archive."""
 
     def __init__(
         self, source: "ApiSource[Any]", fetcher: "Fetcher", on_gap: OnGap, rejected: RejectedDocuments | None = None
@@ -201,10 +198,7 @@ class WebPlace:
         return document
 
     async def page(self, found: Found) -> Document | None:
-        """Return a page as the source reads it; None if it reads none or not that site.
-
-        The source must have found a result on the site.
-        """
+        """Return a page by the source, if it reads pages and has found the site, or None."""
         if not self._source.reads_pages or urlsplit(found.url).hostname not in self._hosts:
             return None
         with suppress(SourceError):

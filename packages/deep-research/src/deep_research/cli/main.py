@@ -141,10 +141,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _allow_many_files() -> None:
-    """Raise the limit of open files to the system's maximum.
-
-    A run has up to 20 open, and many runs may go on at once.
-    """
+    """Raise the limit of open files to the most: a run has up to 20, of many at once."""
     with suppress(ImportError, OSError, ValueError):
         import resource  # noqa: PLC0415 - not on Windows
 
@@ -169,10 +166,7 @@ _ESCAPED = "deep_research.escaped"
 
 
 def _escape(error: UnicodeError) -> tuple[str, int]:
-    """Return unencodable console characters as JSON escapes, and the end offset.
-
-    So nothing is lost, and JSON stays JSON.
-    """
+    """Return unencodable characters as JSON escapes, so JSON stays JSON, and the end."""
     assert isinstance(error, UnicodeEncodeError)
     return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 

@@ -25,9 +25,8 @@ _LONGEST_NAP = 3600.0
 def replay_command(run_id: str, as_json: bool) -> int:
     """Repeat RUN, or a bundle's run, offline from its journal; print its report.
 
-    No keys are needed.
-
-    Every call is answered from the journal. The command ends with code 1 at the first call that the run did not make.
+    No keys are needed. Every call is answered from the journal. The command ends with code 1 at the first call that the
+    run did not make.
     """
     from deep_research.cli.report_printer import print_report  # noqa: PLC0415
 

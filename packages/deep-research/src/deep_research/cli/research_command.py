@@ -45,10 +45,8 @@ from deep_research.cli.main import EXIT_CODES
 def research_command(words: tuple[str, ...], query: str | None, **flags: Any) -> int:
     """Research QUESTION in documents (--docs), on the web or in the bundled library.
 
-    The web is searched with --source or --strategy.
-
-    Without QUESTION, standard input is read; at a terminal a conversation begins: questions, answers, and further
-    questions about the report.
+    The web is searched with --source or --strategy. Without QUESTION, standard input is read; at a terminal a
+    conversation begins: questions, answers, and further questions about the report.
     """
     question = query if query is not None else " ".join(words)
     if query is not None and words:

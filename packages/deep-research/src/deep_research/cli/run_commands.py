@@ -69,9 +69,8 @@ def show_command(
 ) -> int:
     """Show the report of RUN (its id, or an unambiguous part), a passage or answer.
 
-    The answer is one to a question about the report.
-
-    For a run without a report, its state is shown: what it waits for, or why it ended.
+    The answer is one to a question about the report. For a run without a report, its state is shown: what it waits for,
+    or why it ended.
     """
     from deep_research.cli.report_printer import came_from, print_markdown, print_report  # noqa: PLC0415
 

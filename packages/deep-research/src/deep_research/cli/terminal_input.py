@@ -1,7 +1,4 @@
-"""User input at the terminal: edited lines, answers, and lines to a running run.
-
-Lines typed during a run are read without disturbing the progress table.
-"""
+"""User input at the terminal: edited lines, answers, and lines to a running run."""
 
 import asyncio
 import codecs
@@ -196,10 +193,7 @@ def _is_ours(file: int) -> bool:
 
 @contextmanager
 def _unechoed(loop: asyncio.AbstractEventLoop, file: int) -> Iterator[None]:
-    """Turn off echo and line editing in the block, again after Ctrl-Z and `fg`.
-
-    Signals work as always.
-    """
+    """Turn off echo and line editing, not signals, in the block, also after Ctrl-Z."""
     import termios  # noqa: PLC0415 - not on every platform
 
     before: list[Any] = termios.tcgetattr(file)

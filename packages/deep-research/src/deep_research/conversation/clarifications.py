@@ -15,11 +15,9 @@ MISSING = frozenset(_OPTIONS)
 def question_for(
     missing: str, term: str, language: str, template: Template | None, points: Sequence[str] = ()
 ) -> Clarification:
-    """Return the question for what is `missing` about a `term`, always with options.
+    """Return the question for what is `missing` (of `MISSING`) about a `term`.
 
-    `missing` is one of `MISSING`.
-
-    They are the template's, then, where points of a topic are asked for, `points`, then ours.
+    Its options are the template's, then, where points of a topic are asked for, `points`, then ours.
     """
     own = next((c for c in template.clarifications if c.missing_info == missing), None) if template else None
     of_topic = ((template.focus if template else ()) or points) if _OPTIONS[missing] is _ASPECTS else ()

@@ -76,10 +76,7 @@ class PlanAnswer(NamedTuple):
 
 
 def read_plan_answer(answer: str, brief: Brief) -> PlanAnswer:
-    """Return the meaning of `answer` for the plan `brief`, and impossible changes.
-
-    The other changes are made.
-    """
+    """Return what `answer` means for the plan `brief`, with the possible changes."""
     answer = fold_blanks(answer)
     if is_outline(answer):
         return _from_outline(answer, brief)

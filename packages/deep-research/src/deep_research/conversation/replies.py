@@ -21,10 +21,7 @@ def _pattern(*names: str) -> re.Pattern[str]:
 
 
 def _all_clauses(answer: str, *meanings: str) -> bool:
-    """Return whether each clause has one of the meanings or is polite.
-
-    At least one clause must have a meaning.
-    """
+    """Return whether each clause, polite ones aside, has one of the meanings."""
     clauses = [
         _pattern("edge").sub("", part.strip(" \t\r\u3000\"'“”‘’()（）").casefold())
         for part in _CLAUSES.split(answer.replace("’", "'"))
@@ -38,10 +35,7 @@ def _all_clauses(answer: str, *meanings: str) -> bool:
 
 
 def wants_to_skip(answer: str) -> bool:
-    """Return whether an answer skips a clarification: "start now", no comment, or "".
-
-    The whole answer must mean it: "skip connections" and "just start with KRAS" are answers.
-    """
+    """Return whether a whole answer skips a clarification: "start now", or ""."""
     return not answer.strip() or _all_clauses(answer, "skip")
 
 
@@ -56,12 +50,7 @@ def tells_to_start(message: str) -> bool:
 
 
 def split_start(message: str) -> tuple[str, bool]:
-    """Return a message without its clauses to start unasked, and whether it had any.
-
-    Such a clause says not to ask but to start.
-
-    Words that are also names ("Go", "研究") say nothing alone.
-    """
+    """Return a message without clauses that say to start unasked; whether it had any."""
     parts = re.split(f"({_CLAUSES.pattern})", message)
     kept = [
         clause + between
@@ -87,10 +76,7 @@ def rejects(answer: str) -> bool:
 
 
 def read_remark(line: str) -> Remark | None:
-    """Return the meaning of a line without a topic: thanks, farewell, or a help call.
-
-    All of it must be such a remark, a politeness beside it; None for a question or a topic.
-    """
+    """Return what a whole line without a topic means: thanks, farewell, or help."""
     if not line.strip():
         return None
     for kind in _REMARKS:
@@ -114,10 +100,7 @@ def _between() -> re.Pattern[str]:
 
 
 def pick_options(answer: str, options: Sequence[str]) -> str:
-    """Return the options named by number or letter ("2", "B)"), else the answer.
-
-    Several may be named: "1, 3". Also "第2个" and "2번".
-    """
+    """Return the options named ("2", "B)", "1, 3", "第2个", "2번"), else the answer."""
     said = answer.strip()
     whole = _numbers().fullmatch(said) or _LETTERS.fullmatch(said)
     parts = [said] if whole else [part for part in _between().split(said) if part]

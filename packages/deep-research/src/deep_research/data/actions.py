@@ -37,10 +37,7 @@ class Action(Noun):
 
     @property
     def counts(self) -> bool:
-        """Return whether the action counts as one of the researcher's limited calls.
-
-        Its ending, and what is searched for it, do not.
-        """
+        """Return whether it is one of the limited calls: no ending, no focus search."""
         return self.name != "research_complete" and self.id != OF_FOCUS
 
     @property
@@ -97,10 +94,7 @@ class SearchRecord(BaseModel, frozen=True, extra="ignore"):
 
 
 class Turn(Noun):
-    """A conversation turn: actions with observations in order, remarks, or words.
-
-    Remarks come from the user or a review; `said` are the model's words, its notes.
-    """
+    """A turn: actions, observations in order, remarks (of user or review), or notes."""
 
     actions: tuple[Action, ...] = ()
     observations: tuple[Observation, ...] = ()

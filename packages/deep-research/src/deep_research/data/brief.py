@@ -244,10 +244,9 @@ class Part(Noun):
 class Asked(Noun):
     """A run's question: a clarification, a plan to confirm (`brief`), or a review's.
 
-    A plan is answered by yes, no or changes.
-
-    `options` can be chosen by number, and free text is always allowed. What is not `required` is taken as
-    confirmed where nobody can be asked. What is `held` the user wants left as it is: it is asked in a later sitting.
+    A plan is answered by yes, no or changes. `options` can be chosen by number, and free text is always allowed. What is
+    not `required` is taken as confirmed where nobody can be asked. What is `held` the user wants left as it is: it is
+    asked in a later sitting.
     """
 
     kind: Literal["clarify", "plan", "review"] = "clarify"

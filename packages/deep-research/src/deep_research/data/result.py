@@ -16,9 +16,7 @@ from deep_research.data.verification import Disagreement, Edit, Problem
 class ReportSection(Noun):
     """A researched section; `notes` and `key_findings` cite passage ids.
 
-    `sources` are source ids.
-
-    `searched` are the queries made for it, `tool_calls` all calls that looked something up.
+    `sources` are source ids, `searched` the queries made for it, `tool_calls` all calls that looked something up.
     """
 
     title: str

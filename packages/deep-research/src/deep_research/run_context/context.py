@@ -1,6 +1,4 @@
-"""What every step of a run may use, and where in its work the run is now.
-
-That is the node of the graph, its step, and the section it is about.
+"""What every step of a run may use, and its node, graph step and section now.
 
 What a run sees beside its paid calls depends on the moment; its notes are kept under the position, which is the same
 when a node is done again after a crash, and in a replay.
@@ -171,10 +169,7 @@ def reason_of(error: Exception, what: str) -> str:
 
 
 def _is_same(gap: Gap, other: Gap) -> bool:
-    """Return whether two gaps say the same, but for measured values.
-
-    Seconds or tokens may differ after a resume.
-    """
+    """Return whether two gaps say the same, but for seconds or tokens."""
     if not gap.codes or (gap.what, gap.source, gap.codes) != (other.what, other.source, other.codes):
         return gap == other
     words, others = ([v for v in g.values.values() if any(c.isalpha() for c in v)] for g in (gap, other))

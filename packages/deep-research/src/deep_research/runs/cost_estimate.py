@@ -47,10 +47,7 @@ class Estimate(NamedTuple):
 
 
 def estimate(settings: Settings) -> Estimate | None:
-    """Estimate the cost of a run of the workflow `sections`; None without a model.
-
-    Raises ConfigError for an unknown provider.
-    """
+    """Estimate a run in `sections`; None without a model. Raises ConfigError."""
     model = _model(settings)
     if model is None:
         return None
@@ -71,10 +68,7 @@ def _model(settings: Settings) -> "OpenModel | None":
 
 
 def estimate_verification(settings: Settings, texts: Sequence[str], *, revises: bool) -> Estimate | None:
-    """Estimate the cost of verifying reports; None without a model.
-
-    Raises ConfigError.
-    """
+    """Estimate the cost of verifying reports; None without a model, or ConfigError."""
     model = _model(settings)
     if model is None:
         return None

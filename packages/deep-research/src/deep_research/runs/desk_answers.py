@@ -76,10 +76,7 @@ class CheckedStatement(Noun):
 
 
 class FoundProblem(Noun):
-    """A problem of a report; `statement` is an id or "", `passages` correct it.
-
-    "" stands for the whole report.
-    """
+    """A problem of a report; `statement` is an id ("": all), `passages` correct it."""
 
     statement: str = ""
     kind: ProblemKind

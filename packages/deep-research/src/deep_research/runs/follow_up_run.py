@@ -123,10 +123,7 @@ def unfinished(store: RunStore) -> FollowUp | None:
 
 
 def begin_follow_up(store: RunStore, text: str, changes: Mapping[str, Any]) -> FollowUp:
-    """Record a new follow-up, to be resumed; raise RunNotFound or ConfigError.
-
-    RunNotFound is for a run without a report.
-    """
+    """Record a new follow-up, to be resumed. Raises RunNotFound, ConfigError."""
     report, record = store.load_result(), store.load()
     for name, value in changes.items():
         refuse_unknown(name, value, "argument")

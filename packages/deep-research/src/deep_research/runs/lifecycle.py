@@ -141,10 +141,7 @@ async def open_task(
 
 
 async def keep_report(task: RunTask, log: EventLog, values: Mapping[str, Any]) -> Report:
-    """Keep a graph's report, announce it once, end the task, and return the report.
-
-    Raises ResearchError without one.
-    """
+    """Keep a graph's report, announce it once, end the task. Raises ResearchError."""
     report, place = await asyncio.to_thread(task.save, values)
     # A sitting that was killed before it was noted as finished has said it.
     if not any(isinstance(event, ReportReady) for event in log.earlier):
@@ -185,10 +182,7 @@ async def _drive(task: RunTask, ctx: RunContext, start: dict[str, Any], answer: 
 
 
 async def ask_user(asked: Asked, answer: Answer | None, run_id: str = "") -> str:
-    """Return the user's answer; "" if nobody answers and none is needed.
-
-    Raises NeedsAnswer where one is needed.
-    """
+    """Return the answer, "" where nobody is there and none needed; or NeedsAnswer."""
     if answer is None and not asked.required:
         return ""
     given = answer(asked) if answer and not asked.held else None

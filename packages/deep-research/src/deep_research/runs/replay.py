@@ -1,7 +1,4 @@
-"""Replay: do a finished run again from its journal and library alone.
-
-The stored report stays the report.
-"""
+"""Replay: do a finished run again from its journal and library alone."""
 
 from collections.abc import Callable, Mapping
 from contextlib import closing

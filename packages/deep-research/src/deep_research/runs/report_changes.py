@@ -115,10 +115,7 @@ def _compare_claims(earlier: Sequence[Claim], later: Sequence[Claim]) -> tuple[l
 
 
 def _is_told(claim: Claim) -> bool:
-    """Return whether a statement is what sources say, as far as anybody could tell.
-
-    Without a model nobody judges it.
-    """
+    """Return whether a statement is what sources say, or nobody has judged it."""
     return bool(claim.passages) and claim.verdict.kind in ("supported", "unverified")
 
 

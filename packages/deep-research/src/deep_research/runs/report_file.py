@@ -22,9 +22,7 @@ MOST_BYTES = 8_000_000
 
 
 def report_text(data: bytes, name: str) -> str:
-    """Return a report file's text with links and footnotes.
-
-    Its bytes tell more of its format than its name.
+    """Return a report file's text with links and footnotes, by its bytes, then name.
 
     Raises ConfigError for a format that is not read or a file that is too large, Unreadable.
     """

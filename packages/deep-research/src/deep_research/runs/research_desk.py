@@ -74,10 +74,7 @@ class _Kept(Noun):
 
 
 async def begin_desk(question: str, settings: Settings, *, home: Path, docs: Sequence[str] = ()) -> Begun:
-    """Create a session for a question; raise ConfigError.
-
-    Without documents and sources the web is searched.
-    """
+    """Create a session; without docs and sources it searches the web. ConfigError."""
     searched = "" if docs or settings.sources else settings.strategy or "auto"
     changed = settings.model_copy(update={"workflow": "desk", "strategy": searched or settings.strategy})
     store = await asyncio.to_thread(create_run, question, changed, home=home, docs=docs)
@@ -127,10 +124,7 @@ class ResearchDesk:
             return await self._perform(ctx, name="search", query="\n".join(wanted), source=source)
 
     async def open(self, what: str, find: str = "") -> Looked:
-        """Open a source (s7), its text from a passage (s7p3) or an address; find words.
-
-        With `find` the places of these words are given.
-        """
+        """Open a source (s7), its text from a passage (s7p3) or an address; find words."""
         is_address = what.startswith(("http://", "https://"))
         async with self.opened([what] if is_address else ()) as ctx:
             return await self._perform(ctx, name="open", source=what.strip("[] "), query=find)

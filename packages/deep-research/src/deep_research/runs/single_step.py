@@ -38,9 +38,8 @@ async def run_step(
 ) -> StepResult:
     """Run one node for a question, or with the state of an earlier run (`store`).
 
-    Of that run it has a copy of the library.
-
-    It has what it has in a run: sources, templates, tools. Raises ConfigError, also for an unknown node.
+    Of that run it has a copy of the library. It has what it has in a run: sources, templates, tools. Raises ConfigError,
+    also for an unknown node.
     """
     state: dict[str, Any] = dict(await state_of(store)) if store is not None else {}
     asked = state.get("question") or Question(text=question, language=detect(question))

@@ -1,7 +1,4 @@
-"""User instructions to a running run, kept in its folder for any process to give.
-
-They are remark, drop, add and finish.
-"""
+"""The user's words to a run, kept in its folder for any process to give."""
 
 import asyncio
 import secrets
