@@ -34,6 +34,8 @@ from deep_research.report.counts import VerdictCounts as VerdictCounts
 from deep_research.report.counts import verdict_counts as verdict_counts
 from deep_research.run import Run as Run
 from deep_research.runs import deletion, research_run, single_step
+from deep_research.runs.cost_estimate import estimate_cost as estimate_cost
+from deep_research.runs.cost_estimate import estimate_verification as estimate_verification
 from deep_research.runs.desk_answers import Begun as Begun
 from deep_research.runs.desk_answers import CheckedReport as CheckedReport
 from deep_research.runs.desk_answers import GivenVerdict as GivenVerdict
@@ -66,7 +68,6 @@ if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
     from deep_research.ports import Exporter
-    from deep_research.runs.cost_estimate import Estimate
     from deep_research.runs.research_desk import ResearchDesk as ResearchDesk
     from deep_research.sources import SourceRow
 
@@ -169,10 +170,7 @@ def open_desk(run_id: str, *, home: Path) -> "ResearchDesk":
 
 
 def open_run(run_id: str, *, home: Path | None = None, is_known: bool = False, is_whole: bool = False) -> Run:
-    """Return an earlier run by its id, or by an unambiguous part unless `is_whole`.
-
-    One that `is_known` is not looked up. Raises RunNotFound.
-    """
+    """Return a run by id, or by a part unless `is_whole`; RunNotFound unless known."""
     home, stores = home or settings_module.home(), open_runs(home or settings_module.home())
     return Run(stores.store(run_id) if is_known else stores.open(run_id, is_whole=is_whole), home)
 
@@ -351,20 +349,6 @@ def list_exporters() -> "list[type[Exporter]]":
 def preview_run(settings: Settings, docs: Sequence[str] = ()) -> Preview:
     """Return the model and sources of a run. Raises ConfigError if they are unusable."""
     return preview(settings, docs, home=settings_module.home())
-
-
-def estimate_cost(settings: Settings) -> "Estimate | None":
-    """Return what a run would cost, or None without a model. Raises ConfigError."""
-    from deep_research.runs import cost_estimate  # noqa: PLC0415 - only where it is asked for
-
-    return cost_estimate.estimate(settings)
-
-
-def estimate_verification(settings: Settings, texts: Sequence[str], *, revises: bool = False) -> "Estimate | None":
-    """Return the cost of verifying reports; None without a model. Raises ConfigError."""
-    from deep_research.runs import cost_estimate  # noqa: PLC0415 - only where it is asked for
-
-    return cost_estimate.estimate_verification(settings, texts, revises=revises)
 
 
 def newest_refresh(run_id: str, *, home: Path | None = None) -> Run:

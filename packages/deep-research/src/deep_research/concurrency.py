@@ -102,10 +102,7 @@ class Turns:
 
 
 class FairThreads(ThreadPoolExecutor):
-    """Threads for one kind of work, in turns of its owners, so that all get some.
-
-    The user of this machine may have all of them, an owner half and four at most (of one alone, that one).
-    """
+    """Threads for one kind of work, shared: of another owner's at most half and four."""
 
     def __init__(self, most: int, name: str) -> None:
         super().__init__(most, thread_name_prefix=name)
@@ -183,10 +180,7 @@ _KEEPING = ThreadPoolExecutor(8, thread_name_prefix="keeping")
 
 
 def keep_soon(work: Callable[..., _T], *about: Any) -> "Future[_T]":
-    """Start `work(*about)` at once, in a thread for writes that must not be lost.
-
-    The default threads of an event loop may all be reading pages; a paid answer does not wait for them.
-    """
+    """Start `work(*about)` at once, in a thread for writes that must not be lost."""
     return _KEEPING.submit(work, *about)
 
 
@@ -275,10 +269,7 @@ class Flights(Generic[_T]):
 
 
 class Backlog:
-    """Delays new work while unfinished work exceeds `most`, across threads and loops.
-
-    Who asked first is let in first, and only as many are woken as there is room for.
-    """
+    """Lets work in, first come first, while what is unfinished is at most `most`."""
 
     def __init__(self, most: int, expected: int) -> None:
         """Begin empty; `expected` is the assumed size of work until one is measured."""
@@ -346,10 +337,7 @@ _WIRES = LoopThread("deep-research-wires")
 
 
 async def on_wires(exchange: Coroutine[Any, Any, _T]) -> _T:
-    """Return the result of a server exchange, made in a dedicated thread.
-
-    What the server has sent is taken in at once, and can be kept there, while other work holds up the event loop.
-    """
+    """Return the result of an exchange, taken in at once in a thread of its own."""
     return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(exchange, _WIRES.loop()))
 
 

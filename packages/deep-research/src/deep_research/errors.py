@@ -148,10 +148,7 @@ class ModelError(ResearchError):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ContextTooLong(ModelError):
-    """The prompt does not fit the model; `used` and `window` are tokens, if known.
-
-    `window` is the limit of prompt and answer together.
-    """
+    """The prompt does not fit; `used`, `window` (with the answer): tokens, if known."""
 
     used: int | None = None
     window: int | None = None

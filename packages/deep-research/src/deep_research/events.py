@@ -217,28 +217,10 @@ class RunDeclined(_Event):
 
 
 Event = (
-    RunStarted
-    | StageStarted
-    | Progress
-    | ClarificationAsked
-    | Understood
-    | Analyzed
-    | Discovered
-    | Planned
-    | SectionStarted
-    | Searched
-    | SectionWritten
-    | SectionReviewed
-    | Reviewed
-    | GapFound
-    | Steered
-    | ReportPiece
-    | Verified
-    | Revised
-    | ReportReady
-    | RunFailed
-    | RunDeclined
-)
+    RunStarted | StageStarted | Progress | ClarificationAsked | Understood | Analyzed | Discovered | Planned
+    | SectionStarted | Searched | SectionWritten | SectionReviewed | Reviewed | GapFound | Steered
+    | ReportPiece | Verified | Revised | ReportReady | RunFailed | RunDeclined
+)  # fmt: skip
 
 PASSING = frozenset({"report_piece"})
 """Kinds of events that are passed on to whoever listens, and not kept: they have no number of their own."""

@@ -22,10 +22,7 @@ CRASHED = "reading it crashed, or took too much memory or time"
 
 
 class RejectedDocuments:
-    """Documents that ended their reader, by SHA-256; no later run tries them again.
-
-    They are lines in the file `path`, each with the version of the readers that failed; None keeps them in memory.
-    """
+    """Documents by SHA-256 that ended this version's readers, in a file or memory."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path

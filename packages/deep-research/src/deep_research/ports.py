@@ -4,40 +4,23 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
-from deep_research.data import (
-    Action,
-    Assignment,
+from deep_research.data import ExportInput, Ranking, ReasonerInfo, ToolSpec
+from deep_research.data.actions import Action, Found, SearchResult, Turn
+from deep_research.data.brief import (
     Brief,
-    Claim,
     Decision,
-    Disagreement,
     Discovery,
-    Document,
-    ExportInput,
-    Findings,
-    Found,
-    Gap,
-    Move,
-    Passage,
-    PassageHit,
     PlanEdit,
-    Problem,
     QueryAnalysis,
     Question,
-    Ranking,
-    ReasonerInfo,
     Review,
-    Revision,
-    SearchResult,
     Section,
     SectionReview,
-    Snapshot,
-    Source,
     Template,
     Term,
-    ToolSpec,
-    Turn,
 )
+from deep_research.data.evidence import Claim, Document, Gap, Passage, PassageHit, Snapshot, Source
+from deep_research.data.verification import Assignment, Disagreement, Findings, Move, Problem, Revision
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much is done, and how much there is (0 when unknown)."""
@@ -203,20 +186,14 @@ class Journal(Protocol):
         ...
 
     def keep(self, kind: str, request: str, answer: str) -> None:
-        """Begin to keep the answer of a call that is under way, before `make` returns it.
-
-        A process that is killed while `make` still works with the answer has it then. Only the first answer is kept.
-        """
+        """Keep the first answer of a call before `make`, still at work, returns it."""
 
     def find(self, kind: str, request: str) -> str | None:
         """Return the answer of a call that was made before, or None."""
         ...
 
     def note(self, kind: str, request: str, answer: str) -> None:
-        """Record what the run saw beside its calls, as a replay needs it.
-
-        A later note of the same kind and request replaces the earlier one.
-        """
+        """Record (anew) what the run saw beside its calls, as a replay needs it."""
 
     def notes(self, kind: str) -> Mapping[str, str]:
         """Return the notes of a kind by request, in the order they were first made."""
@@ -349,10 +326,7 @@ class Reasoner(Protocol):
     async def delegate(
         self, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
-        """Choose the topics to research next; none, or research_complete, ends it.
-
-        `sections` are all there are, as far as they are; `turns` the delegations made before and what they brought.
-        """
+        """Choose the topics to research next; none, or research_complete, ends it."""
         ...
 
     async def review_section(self, section: Section, brief: Brief, voices: str = "") -> SectionReview:

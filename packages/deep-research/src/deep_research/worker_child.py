@@ -76,10 +76,7 @@ def ask_parent(name: str, *args: Any, **named: Any) -> Any:
 
 @contextmanager
 def limited(limits: Limits) -> Iterator[None]:
-    """Limit this process's memory and time inside the block; excess time ends it.
-
-    Where the system has no such limits, the waiting time of the parent is the only one.
-    """
+    """Limit this process in the block where the system can; excess time ends it."""
     if sys.platform == "win32":
         yield
         return

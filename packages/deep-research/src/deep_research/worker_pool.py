@@ -88,10 +88,7 @@ _SWITCH: ContextVar[StopSwitch | None] = ContextVar("stop_switch", default=None)
 
 
 class Worker:
-    """A process that calls functions one after another; a thread reads its answers.
-
-    It may write files in `folder` alone ("": none at all). Raises OSError when it cannot be started.
-    """
+    """A process that calls functions in turn, and writes in `folder` alone; OSError."""
 
     def __init__(self, folder: str = "") -> None:
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module

@@ -153,10 +153,7 @@ class Spent(NamedTuple):
 
 
 class Purse:
-    """What a run has spent and what is in flight, against its budget.
-
-    Each kind of work may spend up to a share of it: what a later stage needs is left by the earlier ones.
-    """
+    """What a run has spent and has in flight; each kind of work may spend a share."""
 
     def __init__(self, settings: Settings) -> None:
         self._usd, self._tokens = settings.budget_usd, settings.budget_tokens

@@ -111,10 +111,7 @@ class OpenTools:
 
 @asynccontextmanager
 async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[RunContext]:
-    """Yield a job's complete context; all parts are closed at the block's end.
-
-    The sources are not prepared. Raises ConfigError and StoreError.
-    """
+    """Yield a job's context, its sources unprepared. Raises ConfigError, StoreError."""
     async with AsyncExitStack() as stack:
         library, journal = await asyncio.to_thread(lambda: (job.store.open_library(), job.store.open_journal()))
         for store in (journal, library):  # closing writes what is left to the disk, which may take its time
@@ -176,10 +173,7 @@ async def _open_outside(
     stores: tuple[Library, Journal],
     on_gap: Callable[[Gap], object],
 ) -> Outside:
-    """Open and note all that the run reaches outside itself.
-
-    The bundled library is searched only where `stands_in` is set and nothing else can be.
-    """
+    """Open and note all that the run reaches outside itself."""
     library, journal = stores
     tools, own = OpenTools(), environment.own
     if (environment.places is None and job.record.mcp_servers) or own.tools or own.hn_tools:

@@ -55,10 +55,7 @@ class RunPages:
         rejected: RejectedDocuments | None = None,
         readers: Sequence[Callable[[Found], Awaitable[Document | None]]] = (),
     ) -> None:
-        """Set up page access; `only` are the addresses open to a run without web sources.
-
-        `rejected` are the documents that ended their reader before, `readers` services that read pages for us.
-        """
+        """Open pages, `only` these without web sources; `readers` are reading services."""
         self._fetcher, self._on_gap, self._only, self._rejected = fetcher, on_gap, only, rejected
         self._readers = readers
 
@@ -89,10 +86,7 @@ class RunPages:
         return found, await in_worker_thread(document_of, page, found, self._rejected)
 
     async def _read_elsewhere(self, found: Found, failed: SourceError) -> Document | None:
-        """Return a page by a reading service if its host refuses us, else None.
-
-        Pages that may not be opened, or are gone, are not asked for.
-        """
+        """Return an open page by a reading service if its host refuses us, else None."""
         is_refused_here = isinstance(failed, Blocked) and not failed.status
         is_gone = isinstance(failed, NotFound) and failed.reason != "dns"
         for read in () if is_refused_here or is_gone else self._readers:

@@ -32,10 +32,7 @@ Watch = Callable[[ModelRequest, Role], object]
 
 
 def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
-    """Return a run's provider; `auto` is the first with a key, else `finder`.
-
-    Raises ConfigError for an unknown provider and a missing key.
-    """
+    """Return a run's provider; `auto`: the first with a key. Raises ConfigError."""
     name = settings.model_provider
     if name in ("finder", OWN):
         return name

@@ -35,10 +35,7 @@ def check_usable(docs: Sequence[str], settings: Settings, *, home: Path) -> None
 
 
 def settle(settings: Settings, docs: Sequence[str], question: str) -> Settings:
-    """Return settings with fixed provider, strategy and sources, for resuming a run.
-
-    Raises ConfigError for unknown ones and for those that lack their key.
-    """
+    """Return settings with provider and sources fixed for a resume, or ConfigError."""
     provider = provider_of(settings)
     strategy = _strategy(settings, docs, provider)
     settled = settings.model_copy(update={"model_provider": provider, "strategy": strategy})

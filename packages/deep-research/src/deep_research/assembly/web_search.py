@@ -43,10 +43,7 @@ if TYPE_CHECKING:
 
 
 def chosen_sources(settings: Settings, keys: Mapping[str, str], *, question: str, language: str) -> tuple[str, ...]:
-    """Return a run's source names in order of trust: named ones, then strategy ones.
-
-    Raises ConfigError for an unknown source or strategy, and for a named source that lacks its key.
-    """
+    """Return a run's source names, named before strategy ones. Raises ConfigError."""
     named = None if settings.strategy else settings.sources
     rows = {row.name: row for row in sources.source_rows(keys, settings.source_options, names=named)}
     for name in settings.sources:
@@ -185,10 +182,7 @@ class WebPlace:
         return result
 
     async def read(self, found: Found) -> Document:
-        """Return the source's own text of a result, else the page's. Raises SourceError.
-
-        Addresses written in the text may be opened from now on.
-        """
+        """Return a result's own text, else the page's, and learn its addresses."""
         document = await (self._whole(found) if found.excerpt else self._read(found))
         text = document.linked_text if document.links else found.page_text
         if "](" in text and found.url:

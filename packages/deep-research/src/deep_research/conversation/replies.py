@@ -46,7 +46,9 @@ def says_nothing(answer: str) -> bool:
 
 def tells_to_start(message: str) -> bool:
     """Return whether a whole message says to start without asking, and names nothing."""
-    return _is_telling(message.strip()) and _all_clauses(message, "skip")
+    said = message.strip()
+    is_telling = " " in said or (not said.isascii() and len(said) >= _TELLING_SIGNS)
+    return is_telling and _all_clauses(message, "skip")
 
 
 def split_start(message: str) -> tuple[str, bool]:
@@ -59,10 +61,6 @@ def split_start(message: str) -> tuple[str, bool]:
     ]
     rest = "".join(kept).strip(" \t\n,;:-–—，、；：")
     return (rest, True) if rest and len(kept) < len(parts[::2]) else (message, False)
-
-
-def _is_telling(clause: str) -> bool:
-    return " " in clause or (not clause.isascii() and len(clause) >= _TELLING_SIGNS)
 
 
 def confirms(answer: str) -> bool:

@@ -124,10 +124,6 @@ class Discovery(Noun):
     search_coverage: str = ""
 
 
-_WHOLE = 4
-"""For how many sections the researcher of a whole question counts."""
-
-
 class Section(Noun):
     """One independent part of the plan; `content` is Markdown notes with passage ids.
 
@@ -158,7 +154,7 @@ class Section(Noun):
 
     def calls(self, each: int) -> int:
         """Return the researcher's tool calls, given `each` as the number per section."""
-        return _WHOLE * each if self.is_whole else each
+        return 4 * each if self.is_whole else each  # a whole question counts for four sections
 
 
 class Brief(Noun):

@@ -202,10 +202,7 @@ class Told(Noun):
 
 
 class Verdict(Told):
-    """The judgement of a statement; `reason` is in English unless by a model.
-
-    `by_model` says that a model judged it.
-    """
+    """The judgement of a statement; `reason` is in English unless `by_model`."""
 
     kind: VerdictKind
     reason: str = ""

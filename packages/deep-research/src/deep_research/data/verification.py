@@ -128,10 +128,7 @@ class Disagreement(Noun):
 
 
 class Verification(Noun):
-    """A text's statements with verdicts, its problems, and answered question parts.
-
-    `reading` is the conversation in which the whole was read, which is not kept: who reads it again goes on with it.
-    """
+    """Statements with verdicts, problems, answered parts; `reading` is not kept."""
 
     claims: tuple[Claim, ...] = ()
     problems: tuple[Problem, ...] = ()

@@ -156,10 +156,7 @@ DEFECT = "Internal error"
 
 
 def reason_of(error: Exception, what: str) -> str:
-    """Return why `what` failed, for its gap; log a defect.
-
-    Raises the error where no part of the work can go on: a full disk, a stop, a setting that the user must correct.
-    """
+    """Return why `what` failed, for its gap; raise an error that must end the run."""
     if isinstance(error, ConfigError | StoreError | Stopped | ReplayDiffers):
         raise error
     if isinstance(error, ResearchError):

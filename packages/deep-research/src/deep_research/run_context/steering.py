@@ -85,10 +85,7 @@ class Steering:
         self._changed = asyncio.Event()
 
     def close(self) -> None:
-        """Take in the last instructions before the report is written.
-
-        A section that is added as late as this is not researched, and its event says so.
-        """
+        """Take in the last instructions before the report; sections are too late now."""
         self.refresh(adds_are_late=True)
         self._closed = True
 

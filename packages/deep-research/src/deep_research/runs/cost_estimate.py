@@ -46,7 +46,7 @@ class Estimate(NamedTuple):
     most_usd: float | None
 
 
-def estimate(settings: Settings) -> Estimate | None:
+def estimate_cost(settings: Settings) -> Estimate | None:
     """Estimate a run in `sections`; None without a model. Raises ConfigError."""
     model = _model(settings)
     if model is None:
@@ -67,7 +67,7 @@ def _model(settings: Settings) -> "OpenModel | None":
     return choose_model(settings, {named.key: "none", **keys} if named else keys)
 
 
-def estimate_verification(settings: Settings, texts: Sequence[str], *, revises: bool) -> Estimate | None:
+def estimate_verification(settings: Settings, texts: Sequence[str], *, revises: bool = False) -> Estimate | None:
     """Estimate the cost of verifying reports; None without a model, or ConfigError."""
     model = _model(settings)
     if model is None:

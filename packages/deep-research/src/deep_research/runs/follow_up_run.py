@@ -11,7 +11,7 @@ from deep_research.assembly.environment import Job, RunEnvironment
 from deep_research.assembly.reasoner_choice import provider_of
 from deep_research.concurrency import held_beside
 from deep_research.data import FollowUp, Message, Question, Report
-from deep_research.errors import ConfigError, RunNotFound
+from deep_research.errors import ConfigError
 from deep_research.report.ledger import ledger_of
 from deep_research.run_context.context import RunContext
 from deep_research.runs.lifecycle import RunTask, carry_out
@@ -106,14 +106,6 @@ class FollowUpRun(RunTask):
         known = {name: value for name, value in changes.items() if name in ("status", "error", "seconds")}
         self.made = self.made.model_copy(update=known)
         self.store.save_follow_up(self.made)
-
-
-def numbered(store: RunStore, number: int) -> FollowUp:
-    """Return one follow-up. Raises RunNotFound when the run has none of that number."""
-    if (found := store.read_follow_up(number)) is not None:
-        return found
-    message = f"The run {store.run_id} has no follow-up {number}; it has {store.next_follow_up() - 1}."
-    raise RunNotFound(message, run_id=store.run_id)
 
 
 def unfinished(store: RunStore) -> FollowUp | None:

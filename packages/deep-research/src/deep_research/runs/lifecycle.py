@@ -84,10 +84,7 @@ async def carry_out(task: RunTask, environment: RunEnvironment) -> Report:
 
 @contextmanager
 def noting_end(task: RunTask, environment: RunEnvironment) -> Iterator[EventLog]:
-    """Give the log of a sitting; record in the task how it ended if it raises.
-
-    Raises what the block raises; an error of the disk as StoreError that says how to go on.
-    """
+    """Give the log of a sitting; note in the task what it raises, and raise it."""
     log = task.open_log(environment.listener)
     try:
         yield log

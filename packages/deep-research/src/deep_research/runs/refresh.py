@@ -39,10 +39,7 @@ class Carried(Noun):
 
 
 async def refresh_run(parent: RunStore, home: Path, wanted_id: str = "") -> RunStore:
-    """Create a run of `parent`'s plan; nothing that was read is taken over.
-
-    `report_changes` then says what changed. Raises ConfigError when the parent had no plan yet.
-    """
+    """Create a run of `parent`'s plan, with nothing read. Raises ConfigError."""
     record, run_id = await asyncio.to_thread(parent.load), parent.run_id
     settings, now = Settings(**record.settings), load_settings()
     budgets = {name: (getattr(settings, name), most) for name in BUDGETS if (most := getattr(now, name))}

@@ -17,10 +17,7 @@ _SAME, _ALIKE = 97.0, 72.0
 
 
 class StatementChange(Noun):
-    """A statement of the later report, and what the earlier one said in its place.
-
-    `where` is the heading that it stands under; "" stands for the text that one of them has not.
-    """
+    """A statement of the later report, and the earlier one's, under `where`."""
 
     kind: ChangeKind
     where: str

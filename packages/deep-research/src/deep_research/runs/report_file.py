@@ -22,10 +22,7 @@ MOST_BYTES = 8_000_000
 
 
 def report_text(data: bytes, name: str) -> str:
-    """Return a report file's text with links and footnotes, by its bytes, then name.
-
-    Raises ConfigError for a format that is not read or a file that is too large, Unreadable.
-    """
+    """Return a report file's text, with links. Raises ConfigError, Unreadable."""
     if len(data) > MOST_BYTES:
         message = f"{name!r} has {len(data):,} bytes; a report may have {MOST_BYTES:,}. Give its text alone."
         raise ConfigError(message, setting="report", value=name)
@@ -77,10 +74,7 @@ def read_report_stream(file: BinaryIO, name: str = "") -> str:
 
 
 async def read_report(given: str | PathLike[str], settings: Settings) -> str:
-    """Return a report's text: itself, a `Path`'s file, or the page at an address.
-
-    Raises ConfigError, SourceError.
-    """
+    """Return a report's text from text, `Path` or address; ConfigError, SourceError."""
     if not isinstance(given, str):
         return await asyncio.to_thread(read_report_file, Path(given))
     is_address = given.startswith(("http://", "https://")) and len(given.split()) == 1

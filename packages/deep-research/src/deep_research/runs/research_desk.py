@@ -16,19 +16,9 @@ from weakref import WeakValueDictionary
 
 from deep_research.assembly.environment import RunEnvironment, open_context
 from deep_research.concurrency import held_beside, in_background, in_export
-from deep_research.data import (
-    LIBRARY,
-    Action,
-    Assignment,
-    Claim,
-    Decision,
-    Export,
-    Question,
-    Section,
-    Verdict,
-    Verification,
-)  # fmt: skip
+from deep_research.data import LIBRARY, Action, Claim, Decision, Export, Question, Section, Verdict
 from deep_research.data.noun import Noun, copy_fields
+from deep_research.data.verification import Assignment, Verification
 from deep_research.errors import ConfigError, RunBusy
 from deep_research.ports import Library
 from deep_research.report.assemble import Finished, assemble

@@ -36,10 +36,7 @@ def steer(store: RunStore, kind: str, text: str = "") -> Steer:
 
 
 def stop(store: RunStore) -> bool:
-    """Dequeue a run or stop the process doing it; return whether it was there.
-
-    Its state is kept, and it can be resumed. Raises ConfigError for one that was told to stop again and again.
-    """
+    """Dequeue a run or stop the process doing it; return whether it was there."""
     if database_url():
         with suppress(ConfigError):  # what offers the database is not installed: nothing is in a queue
             if database().dequeue(store):
