@@ -57,12 +57,13 @@ SETTING_ALIASES = {
 _SEARCH_APIS = {"openai": "openai_web_search", "anthropic": "anthropic_web_search"}
 
 
-def _setting(default: Any, group: str, description: str, *, advanced: bool = False, **bounds: Any) -> Any:
-    """Declare a setting of a group; `bounds` are those of `pydantic.Field`."""
-    extra = {"group": group, "advanced": advanced}
+def _setting(default: Any, group: str, *, advanced: bool = False, **bounds: Any) -> Any:
+    """Declare a setting of a group, its meaning below it; `bounds` are pydantic's."""
     if isinstance(default, type):
-        return Field(default_factory=default, description=description, json_schema_extra=extra, **bounds)
-    return Field(default, description=description, json_schema_extra=extra, **bounds)
+        bounds["default_factory"] = default
+    else:
+        bounds["default"] = default
+    return Field(json_schema_extra={"group": group, "advanced": advanced}, **bounds)
 
 
 class Settings(BaseModel):
@@ -71,147 +72,103 @@ class Settings(BaseModel):
     A name that is none is passed over here, for records of earlier versions; `load_settings` refuses it.
     """
 
-    model_config = ConfigDict(frozen=True, extra="ignore", protected_namespaces=())
+    model_config = ConfigDict(frozen=True, extra="ignore", protected_namespaces=(), use_attribute_docstrings=True)
 
-    model_provider: str = _setting(
-        "auto",
-        "models",
-        "Model provider, `auto` (the first whose key is set, else `finder`), or `finder` (no model).",
-    )
-    model_name: str | None = _setting(None, "models", "Model. Empty: the provider's default.")
-    model_base_url: str = _setting("", "models", "Base address of the model server. Empty: the provider's own.")
-    fallback_models: tuple[str, ...] = _setting(
-        (), "models", "Models to use when the model fails: MODEL or PROVIDER:MODEL, separated by commas."
-    )
-    ranker: str = _setting(
-        "",
-        "models",
-        "Ranker of what is quoted without a model: `openai`, `compatible`, `ollama` (embeddings), `jina`, `cohere` "
-        "(rerank) or `model`, each with `:MODEL`. Empty: none.",
-    )
-    ranker_base_url: str = _setting("", "models", "Base address of the ranker's server. Empty: the provider's own.")
-    enable_thinking: bool = _setting(False, "models", "Let models reason before they answer, where they can.")
-    research_model: str | None = _setting(
-        None, "models", "Model for planning and searching: MODEL or PROVIDER:MODEL. Empty: `model_name`."
-    )
-    write_model: str | None = _setting(
-        None,
-        "models",
-        "Model for taking notes at the end of a research, and for naming the entries of a list: MODEL or PROVIDER:MODEL. Empty: `model_name`. Also `compression_model`, and `summarization_model`: pages are quoted, never summarised, so there is no other model for it.",
-    )
-    report_model: str | None = _setting(
-        None, "models", "Model that writes and revises the report: MODEL or PROVIDER:MODEL. Empty: `model_name`."
-    )
-    judge_model: str | None = _setting(
-        None,
-        "models",
-        "Model that reviews notes and verifies the report: MODEL or PROVIDER:MODEL. Empty: `model_name`.",
-    )
-    model_timeout_seconds: float = _setting(
-        120,
-        "models",
-        "Timeout: the longest wait for more output of a model, in seconds; of a web source or page, at most 30.",
-        ge=1,
-        le=3600,
-    )
-    max_context_tokens: int = _setting(
-        100_000,
-        "models",
-        "Context window of the model, in tokens; an answer takes at most a quarter of it. Unless it is set, what is known of the model (131,072 of unknown ones; 32,768 at Ollama).",
-        ge=4_000,
-        le=10_000_000,
-    )
-    research_max_tokens: int = _setting(
-        10_000, "models", "Maximum output of a planning or research call, in tokens.", advanced=True, ge=256, le=200_000
-    )
-    write_max_tokens: int = _setting(
-        8_000, "models", "Maximum length of the notes of a section, in tokens.", advanced=True, ge=256, le=200_000
-    )
-    report_max_tokens: int = _setting(
-        16_000, "models", "Maximum output of a call that writes, in tokens.", advanced=True, ge=256, le=200_000
-    )
-    max_structured_output_retries: int = _setting(
-        2, "models", "Retries when an answer does not fit its schema.", advanced=True, ge=0, le=10
-    )
+    model_provider: str = _setting("auto", "models")
+    """Model provider, `auto` (the first whose key is set, else `finder`), or `finder` (no model)."""
+    model_name: str | None = _setting(None, "models")
+    """Model. Empty: the provider's default."""
+    model_base_url: str = _setting("", "models")
+    """Base address of the model server. Empty: the provider's own."""
+    fallback_models: tuple[str, ...] = _setting((), "models")
+    """Models to use when the model fails: MODEL or PROVIDER:MODEL, separated by commas."""
+    ranker: str = _setting("", "models")
+    """Ranker of what is quoted without a model: `openai`, `compatible`, `ollama` (embeddings), `jina`, `cohere` (rerank) or `model`, each with `:MODEL`. Empty: none."""
+    ranker_base_url: str = _setting("", "models")
+    """Base address of the ranker's server. Empty: the provider's own."""
+    enable_thinking: bool = _setting(False, "models")
+    """Let models reason before they answer, where they can."""
+    research_model: str | None = _setting(None, "models")
+    """Model for planning and searching: MODEL or PROVIDER:MODEL. Empty: `model_name`."""
+    write_model: str | None = _setting(None, "models")
+    """Model for taking notes at the end of a research, and for naming the entries of a list: MODEL or PROVIDER:MODEL. Empty: `model_name`. Also `compression_model`, and `summarization_model`: pages are quoted, never summarised, so there is no other model for it."""
+    report_model: str | None = _setting(None, "models")
+    """Model that writes and revises the report: MODEL or PROVIDER:MODEL. Empty: `model_name`."""
+    judge_model: str | None = _setting(None, "models")
+    """Model that reviews notes and verifies the report: MODEL or PROVIDER:MODEL. Empty: `model_name`."""
+    model_timeout_seconds: float = _setting(120, "models", ge=1, le=3600)
+    """Timeout: the longest wait for more output of a model, in seconds; of a web source or page, at most 30."""
+    max_context_tokens: int = _setting(100_000, "models", ge=4_000, le=10_000_000)
+    """Context window of the model, in tokens; an answer takes at most a quarter of it. Unless it is set, what is known of the model (131,072 of unknown ones; 32,768 at Ollama)."""
+    research_max_tokens: int = _setting(10_000, "models", advanced=True, ge=256, le=200_000)
+    """Maximum output of a planning or research call, in tokens."""
+    write_max_tokens: int = _setting(8_000, "models", advanced=True, ge=256, le=200_000)
+    """Maximum length of the notes of a section, in tokens."""
+    report_max_tokens: int = _setting(16_000, "models", advanced=True, ge=256, le=200_000)
+    """Maximum output of a call that writes, in tokens."""
+    max_structured_output_retries: int = _setting(2, "models", advanced=True, ge=0, le=10)
+    """Retries when an answer does not fit its schema."""
 
-    strategy: str = _setting(
-        "",
-        "search",
-        "Set of web sources (`deep-research sources`). Empty: none, or `auto` with a model and no documents.",
-    )
-    sources: tuple[str, ...] = _setting((), "search", "Web sources to search, by name, separated by commas.")
-    source_options: dict[str, dict[str, Any]] = _setting(
-        dict, "search", "Options of single sources, by name (in the file: [source_options.NAME])."
-    )
-    contact: str = _setting("", "search", "E-mail or web address to give to the APIs that ask for one.")
-    proxy: str = _setting(
-        "", "search", "Address of an HTTP proxy for all outgoing requests; none is taken from the environment."
-    )
-    mcp_servers: dict[str, McpServer] = _setting(
-        dict, "search", "MCP servers by name (in the file: [mcp_servers.NAME]); see docs/mcp.md."
-    )
-    mcp_prompt: str = _setting(
-        "", "search", "What the model should know about the tools of the MCP servers.", max_length=4_000
-    )
-    allowed_internal_hosts: tuple[str, ...] = _setting(
-        (), "search", "Internal hosts that pages may be read from, separated by commas.", advanced=True
-    )
+    strategy: str = _setting("", "search")
+    """Set of web sources (`deep-research sources`). Empty: none, or `auto` with a model and no documents."""
+    sources: tuple[str, ...] = _setting((), "search")
+    """Web sources to search, by name, separated by commas."""
+    source_options: dict[str, dict[str, Any]] = _setting(dict, "search")
+    """Options of single sources, by name (in the file: [source_options.NAME])."""
+    contact: str = _setting("", "search")
+    """E-mail or web address to give to the APIs that ask for one."""
+    proxy: str = _setting("", "search")
+    """Address of an HTTP proxy for all outgoing requests; none is taken from the environment."""
+    mcp_servers: dict[str, McpServer] = _setting(dict, "search")
+    """MCP servers by name (in the file: [mcp_servers.NAME]); see docs/mcp.md."""
+    mcp_prompt: str = _setting("", "search", max_length=4_000)
+    """What the model should know about the tools of the MCP servers."""
+    allowed_internal_hosts: tuple[str, ...] = _setting((), "search", advanced=True)
+    """Internal hosts that pages may be read from, separated by commas."""
 
-    workflow: Workflow = _setting(
-        "sections", "research", "How a run works: sections in parallel, one loop, a supervisor, or one quick answer."
-    )
-    template: str = _setting(
-        "",
-        "research",
-        "Focus template (`deep-research templates`). Empty: chosen by the question. `none`: no template.",
-    )
-    allow_clarification: bool = _setting(True, "research", "Ask the user when the question is unclear.")
-    max_clarification_rounds: int = _setting(
-        3, "research", "Maximum number of questions to the user before a best guess is used.", ge=0, le=10
-    )
-    confirm_plan: bool = _setting(False, "research", "Show the plan, and wait until the user confirms it.")
-    confirm_review: bool = _setting(
-        False, "research", "Show the review of the sections (workflow `sections`), and wait for what the user decides."
-    )
-    max_tool_calls_per_researcher: int = _setting(
-        10, "research", "Maximum number of tool calls per section or topic, and attempt.", ge=1, le=100
-    )
-    max_discover_iterations: int = _setting(
-        5, "research", "Maximum rounds of searching for the entries of a list question.", advanced=True, ge=1, le=20
-    )
-    max_iterations: int = _setting(5, "research", "Maximum rounds of the `loop` workflow.", ge=1, le=10)
-    max_researcher_iterations: int = _setting(
-        6, "research", "Maximum rounds of delegation in the `supervisor` workflow.", ge=1, le=20
-    )
-    max_concurrent_research_units: int = _setting(
-        5, "research", "Maximum number of topics delegated at the same time by the `supervisor`.", ge=1, le=64
-    )
-    confidence_start: float = _setting(
-        0.7, "research", "Minimum confidence to start without asking.", advanced=True, ge=0, le=1
-    )
-    confidence_ask: float = _setting(0.5, "research", "Always ask below this confidence.", advanced=True, ge=0, le=1)
-    confidence_never_ask: float = _setting(
-        0.9, "research", "Never ask at this confidence or above.", advanced=True, ge=0, le=1
-    )
-    focus_points_start: int = _setting(
-        3, "research", "Minimum number of focus points to start without asking.", advanced=True, ge=0, le=20
-    )
-    focus_points_ask: int = _setting(
-        2, "research", "Always ask when the question has fewer focus points.", advanced=True, ge=0, le=20
-    )
+    workflow: Workflow = _setting("sections", "research")
+    """How a run works: sections in parallel, one loop, a supervisor, or one quick answer."""
+    template: str = _setting("", "research")
+    """Focus template (`deep-research templates`). Empty: chosen by the question. `none`: no template."""
+    allow_clarification: bool = _setting(True, "research")
+    """Ask the user when the question is unclear."""
+    max_clarification_rounds: int = _setting(3, "research", ge=0, le=10)
+    """Maximum number of questions to the user before a best guess is used."""
+    confirm_plan: bool = _setting(False, "research")
+    """Show the plan, and wait until the user confirms it."""
+    confirm_review: bool = _setting(False, "research")
+    """Show the review of the sections (workflow `sections`), and wait for what the user decides."""
+    max_tool_calls_per_researcher: int = _setting(10, "research", ge=1, le=100)
+    """Maximum number of tool calls per section or topic, and attempt."""
+    max_discover_iterations: int = _setting(5, "research", advanced=True, ge=1, le=20)
+    """Maximum rounds of searching for the entries of a list question."""
+    max_iterations: int = _setting(5, "research", ge=1, le=10)
+    """Maximum rounds of the `loop` workflow."""
+    max_researcher_iterations: int = _setting(6, "research", ge=1, le=20)
+    """Maximum rounds of delegation in the `supervisor` workflow."""
+    max_concurrent_research_units: int = _setting(5, "research", ge=1, le=64)
+    """Maximum number of topics delegated at the same time by the `supervisor`."""
+    confidence_start: float = _setting(0.7, "research", advanced=True, ge=0, le=1)
+    """Minimum confidence to start without asking."""
+    confidence_ask: float = _setting(0.5, "research", advanced=True, ge=0, le=1)
+    """Always ask below this confidence."""
+    confidence_never_ask: float = _setting(0.9, "research", advanced=True, ge=0, le=1)
+    """Never ask at this confidence or above."""
+    focus_points_start: int = _setting(3, "research", advanced=True, ge=0, le=20)
+    """Minimum number of focus points to start without asking."""
+    focus_points_ask: int = _setting(2, "research", advanced=True, ge=0, le=20)
+    """Always ask when the question has fewer focus points."""
 
-    max_review_iterations: int = _setting(
-        2, "review", "Maximum number of times that weak sections are researched again.", ge=0, le=10
-    )
+    max_review_iterations: int = _setting(2, "review", ge=0, le=10)
+    """Maximum number of times that weak sections are researched again."""
 
-    depth: Literal["brief", "standard", "deep"] = _setting(
-        "standard", "report", "Length of the report: about 500, 1,500 to 3,000, or 5,000 to 10,000 words."
-    )
+    depth: Literal["brief", "standard", "deep"] = _setting("standard", "report")
+    """Length of the report: about 500, 1,500 to 3,000, or 5,000 to 10,000 words."""
 
-    budget_usd: float | None = _setting(None, "limits", "Maximum cost of a run, in US dollars.", gt=0, le=10_000)
-    budget_tokens: int | None = _setting(
-        None, "limits", "Maximum number of tokens that a run may use.", ge=5_000, le=1_000_000_000
-    )
+    budget_usd: float | None = _setting(None, "limits", gt=0, le=10_000)
+    """Maximum cost of a run, in US dollars."""
+    budget_tokens: int | None = _setting(None, "limits", ge=5_000, le=1_000_000_000)
+    """Maximum number of tokens that a run may use."""
 
     def output_tokens(self, role: Role) -> int:
         """Return the maximum output of a call in a role, in tokens."""
