@@ -106,10 +106,7 @@ def start_verification(
     wanted_id: str = "",
     own: OwnObjects = NOTHING,
 ) -> Run:
-    """Make a run that verifies a report somebody else wrote; `Run.carry_out` does it.
-
-    It is held against the pages it cites, or against `docs`. Raises ConfigError for unusable input, StoreError.
-    """
+    """Make a run that verifies somebody else's report by its pages, or by `docs`."""
     from deep_research.runs.verification_run import create_verification  # noqa: PLC0415 - only where it is asked for
 
     if given.revises and not own.models and estimate_verification(settings, ()) is None:
@@ -218,10 +215,7 @@ def kept_runs(*, home: Path | None = None) -> Kept:
 def find_runs(
     run_ids: Sequence[str] = (), *, older_than: str = "", everything: bool = False, home: Path | None = None
 ) -> list[RunHead]:
-    """Return the runs of these ids (unambiguous parts suffice), older ones, or all.
-
-    `older_than` is an age such as `30d`. Raises RunNotFound, and ConfigError for what is no age.
-    """
+    """Return runs by ids or parts of them, older than an age (`30d`), or all."""
     home = home or settings_module.home()
     stores = open_runs(home)
     records = {record.run_id: record for record in stores.list()}

@@ -45,10 +45,8 @@ class Rate(NamedTuple):
     burst: int = 1
 
 
-OWNER = ContextVar("owner", default="")
-"""Whose request it is that is answered, "" for the user of this machine."""
-_MOST_OF_ONE = 4
-"""Half of the connections that a process has to a database."""
+OWNER = ContextVar("owner", default="")  # whose request it is that is answered, "" for the user of this machine
+_MOST_OF_ONE = 4  # half of the connections that a process has to a database
 
 
 class Turns:
@@ -220,8 +218,7 @@ class ShortCollections:
                 self._frozen = False
 
 
-SHORT_COLLECTIONS = ShortCollections()
-"""Those of this process; a run is a block, once its modules are loaded."""
+SHORT_COLLECTIONS = ShortCollections()  # those of this process; a run is a block, once its modules are loaded
 
 
 async def side_by_side(work: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
@@ -235,10 +232,7 @@ async def side_by_side(work: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
 
 
 class Flights(Generic[_T]):
-    """Work in progress by key, in its own task, shared by its waiters.
-
-    A cancelled waiter does not end it for the others; it is cancelled when nobody waits any more.
-    """
+    """Work in progress by key, in its own task, cancelled when nobody waits any more."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, asyncio.Task[_T]] = {}
@@ -330,10 +324,8 @@ class LoopThread:
             return self._loop
 
 
-_CALLERS = LoopThread("deep-research")
-"""Of this process, for code that is not asynchronous."""
-_WIRES = LoopThread("deep-research-wires")
-"""Of this process, for exchanges with servers."""
+_CALLERS = LoopThread("deep-research")  # of this process, for code that is not asynchronous
+_WIRES = LoopThread("deep-research-wires")  # of this process, for exchanges with servers
 
 
 async def on_wires(exchange: Coroutine[Any, Any, _T]) -> _T:

@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from deep_research.data import Asked, Usage
 
 
-_LONGEST = 4_000
-"""Of a message, which may hold what a server sent."""
+_LONGEST = 4_000  # of a message, which may hold what a server sent
 
 
 @dataclass(eq=False, repr=False)

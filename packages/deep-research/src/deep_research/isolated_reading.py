@@ -49,8 +49,7 @@ class RejectedDocuments:
                 file.write(f"{self._version} {digest} {why}\n")
 
 
-_REJECTED = RejectedDocuments()
-"""Those of this process, where no file is given."""
+_REJECTED = RejectedDocuments()  # those of this process, where no file is given
 
 
 def read_bytes(

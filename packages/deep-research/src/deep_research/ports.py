@@ -4,21 +4,9 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
-from deep_research.data import ExportInput, Ranking, ReasonerInfo, ToolSpec
+from deep_research.data import ExportInput, Ranking, ReasonerInfo, Review, SectionReview, Template, Term, ToolSpec
 from deep_research.data.actions import Action, Found, SearchResult, Turn
-from deep_research.data.brief import (
-    Brief,
-    Decision,
-    Discovery,
-    PlanEdit,
-    QueryAnalysis,
-    Question,
-    Review,
-    Section,
-    SectionReview,
-    Template,
-    Term,
-)
+from deep_research.data.brief import Brief, Decision, Discovery, PlanEdit, QueryAnalysis, Question, Section
 from deep_research.data.evidence import Claim, Document, Gap, Passage, PassageHit, Snapshot, Source
 from deep_research.data.verification import Assignment, Disagreement, Findings, Move, Problem, Revision
 
@@ -344,10 +332,7 @@ class Reasoner(Protocol):
     async def judge(
         self, claims: Sequence[Claim], flags: Mapping[str, Sequence[str]], library: Library, question: str
     ) -> Findings:
-        """Judge claims against cited passages; `flags` holds code's notes by claim id.
-
-        One that cannot judge returns nothing judged. Raises ModelError.
-        """
+        """Judge claims by passages, if able; `flags`: code's notes by id; or ModelError."""
         ...
 
     async def examine(self, assignment: Assignment, text: str, turns: Sequence[Turn], library: Library) -> Move:

@@ -22,8 +22,7 @@ from deep_research.protocol.media_type import OCTETS, ZIP, signed_media_type, te
 
 _BINARY_FORMATS = ("application/pdf", "application/epub+zip", "application/vnd.openxmlformats-officedocument.")
 """The beginnings of the formats whose files always begin with bytes that prove it."""
-_NOT_READ = (".texi", ".texinfo", ".txi")
-"""Ends of names of texts that are all markup; their printed forms are read."""
+_NOT_READ = (".texi", ".texinfo", ".txi")  # ends of names of texts that are all markup; their printed forms are read
 _SHAPING = (
     "claimcheck.language",
     "claimcheck.text.cleaning",

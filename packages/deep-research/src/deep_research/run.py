@@ -119,10 +119,7 @@ class Run(RunEvidence):
         return self._store.next_follow_up() - 1
 
     async def refresh(self, *, wanted_id: str = "") -> "Run":
-        """Create a run of the same plan on today's sources; `carry_out` does it.
-
-        `changes_since_parent` of that run then says what is new, what changed and what is gone. Raises ConfigError.
-        """
+        """Create a run of the same plan on today's sources. Raises ConfigError."""
         made = await refresh.refresh_run(self._store, self._home, wanted_id)
         return Run(made, self._home, mcp_servers=self._mcp_servers)
 
@@ -170,10 +167,7 @@ class Run(RunEvidence):
         return [event for event in self._store.read_events() if event.number > after]
 
     def export(self, to: str, *, followup: int | None = None, font_folder: Path | None = None) -> Export:
-        """Return the report, or follow-up `followup`'s, in a format of `list_exporters`.
-
-        Raises RunNotFound while there is no report, ConfigError for an unknown format and for what is not installed.
-        """
+        """Return the report, or a follow-up's, in a format; or RunNotFound, ConfigError."""
         report = self.report if followup is None else self.numbered_follow_up(followup).report
         if report is None:
             raise RunNotFound(f"Follow-up {followup} of the run {self.id!r} has no answer.", run_id=self.id)

@@ -31,8 +31,7 @@ _NOT_SETTINGS = {"DEEP_RESEARCH_HOME", "DEEP_RESEARCH_CONFIG", "DEEP_RESEARCH_DA
 _MOST_SERVERS = 32
 _AROUND, _PLACES = " \t\r\n\"'", ("_HOST", "_URL")
 FOLDER_FILE = "deep-research.toml"
-_told: set[str] = set()
-"""What was said of settings that do not hold, so that it is said once."""
+_told: set[str] = set()  # what was said of settings that do not hold, so that it is said once
 _log = logging.getLogger(__name__)
 
 GROUPS = ("models", "search", "research", "review", "report", "limits")
@@ -183,7 +182,6 @@ class Settings(BaseModel):
     @field_validator("proxy")
     @classmethod
     def _is_http(cls, value: str) -> str:
-        """Check the proxy's address, which serves pages, models and MCP servers alike."""
         parts = urlsplit(value)
         if value and not (
             parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and " " not in value
@@ -384,7 +382,6 @@ def _tell_once(message: str) -> None:
 
 
 def _set_inside(table: object, path: str, keys: Sequence[str], value: object) -> dict[str, Any]:
-    """Return `table` with a source's option set; raise ConfigError for another path."""
     if not path.startswith("source_options.") or len(keys) != 2 or not all(keys):
         message = f"Unknown setting {path!r}. Options of sources are set as source_options.NAME.OPTION."
         raise ConfigError(message, setting=path, value=value)

@@ -30,18 +30,12 @@ else:
         fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-OWNERS = "owners"
-"""The folder of the owners' own state folders, of a server."""
-RUNS = "runs"
-"""The folder of the runs in the state folder."""
-DOCUMENTS = "documents"
-"""The folder of the indexes of documents."""
-PAGES = "pages.db"
-"""The file of the pages that were fetched."""
-SPOOL = "spool"
-"""The folder of answers on their way into a database."""
-REJECTED = "rejected-documents.txt"
-"""The file of the documents that ended their reader."""
+OWNERS = "owners"  # the folder of the owners' own state folders, of a server
+RUNS = "runs"  # the folder of the runs in the state folder
+DOCUMENTS = "documents"  # the folder of the indexes of documents
+PAGES = "pages.db"  # the file of the pages that were fetched
+SPOOL = "spool"  # the folder of answers on their way into a database
+REJECTED = "rejected-documents.txt"  # the file of the documents that ended their reader
 
 _FILE, _FOLDER = 0o600, 0o700
 _OTHERS = 0o077

@@ -184,7 +184,6 @@ class _Pool:
 
     @contextmanager
     def lent(self) -> Iterator[Worker]:
-        """Lend a process; it is kept for the next call."""
         with self.room:
             worker = self._taken()
             try:
@@ -196,7 +195,6 @@ class _Pool:
                     worker.close()
 
     def _taken(self) -> Worker:
-        """Return an idle process that is still there, or a new one."""
         with suppress(IndexError):
             while not (worker := self.idle.pop()).is_usable:
                 worker.close()
@@ -204,13 +202,11 @@ class _Pool:
         return Worker()
 
     def close(self) -> None:
-        """End all that are idle."""
         while self.idle:
             self.idle.pop().close()
 
 
-_pools = [_Pool()]
-"""The last is in use; a process that was forked leaves those of its parent alone."""
+_pools = [_Pool()]  # the last is in use; a process that was forked leaves those of its parent alone
 
 
 @atexit.register

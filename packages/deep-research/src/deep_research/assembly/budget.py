@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 _SHARES: dict[Role, float] = {"research": 0.4, "read": 0.4, "review": 0.55, "write": 0.65, "judge": 0.7, "report": 0.95}
 """Up to which share of a budget each kind of work may spend. Where it is tight, sections are written
 rather than reviewed; the rest is for the report, and for its check when it is written."""
-_USUAL_ANSWER = 700
-"""Tokens of a usual answer."""
+_USUAL_ANSWER = 700  # tokens of a usual answer
 
 
 class _OpenCall:
@@ -163,7 +162,6 @@ class Purse:
         self._shares = dict(_SHARES)
 
     def pay(self, usage: Usage, cost_usd: float | None) -> None:
-        """Note what a call has cost."""
         paid = Spent(usage.prompt_tokens + usage.completion_tokens, cost_usd or 0.0)
         self._spent = _plus(self._spent, paid)
         if usage.cost_usd is not None:

@@ -42,8 +42,7 @@ MakeWeb = Callable[["WebOptions"], "Web"]
 """Builds the connection to the web from its options; a test builds one that leads to a web of its own."""
 
 
-_MOST_FILE_BYTES = 64 * 2**20
-"""A larger file is a data set, not a document; the longest books and manuals have less."""
+_MOST_FILE_BYTES = 64 * 2**20  # A larger file is a data set, not a document; the longest books and manuals have less
 
 
 @dataclass(frozen=True)
@@ -173,7 +172,6 @@ async def _open_outside(
     stores: tuple[Library, Journal],
     on_gap: Callable[[Gap], object],
 ) -> Outside:
-    """Open and note all that the run reaches outside itself."""
     library, journal = stores
     tools, own = OpenTools(), environment.own
     if (environment.places is None and job.record.mcp_servers) or own.tools or own.hn_tools:

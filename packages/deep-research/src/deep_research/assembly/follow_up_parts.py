@@ -37,8 +37,6 @@ def prepared_late(
 
 
 class _PreparedLate(SearchPlace):
-    """A place that makes itself ready before its first search (`ports.SearchPlace`)."""
-
     def __init__(self, place: SearchPlace, on_progress: OnProgress, on_gap: Callable[[Gap], object]) -> None:
         self.name, self.purpose = place.name, place.purpose
         self._place, self._on_progress, self._on_gap = place, on_progress, on_gap

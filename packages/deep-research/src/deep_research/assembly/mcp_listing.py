@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 
 class ServerRow(NamedTuple):
-    """One server: `missing` setup steps ("" when ready), `tools` found by a check.
-
-    A tool is (name, how it is used): searched, offered, or why it is not offered.
-    """
+    """One server: `missing` setup steps ("": ready), `tools` (name, use) of a check."""
 
     name: str
     reached_by: str
@@ -30,7 +27,6 @@ class ServerRow(NamedTuple):
 
     @property
     def ready(self) -> bool:
-        """Whether it can be used."""
         return not self.missing
 
 

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 OnGap = Callable[[Gap], object]
 _TITLE_CHARS = 120
-MOST_NAMED = 10
-"""Addresses of one question that are read."""
+MOST_NAMED = 10  # addresses of one question that are read
 _FULL_TEXT = re.compile(
     r"https?://(?:www\.|export\.)?(?:arxiv\.org/(?:html|pdf)|ar5iv(?:\.labs\.arxiv)?\.org/(?:html|abs))/"
 )
@@ -99,7 +98,6 @@ class RunPages:
         return {address: words for address, words in found.items() if only is None or address in only}
 
     def full_text(self, source: Source) -> Sequence[str]:
-        """Return full-text addresses as in `ports.Pages`: arXiv HTML, ar5iv HTML, PDF."""
         if self._only is not None:
             return ()
         addresses = addresses_of_text(source)
@@ -125,7 +123,6 @@ class QuestionPages(SearchPlace):
         self._found: tuple[Found, ...] = ()
 
     def offer(self, sources: Iterable[Source]) -> None:
-        """Take in the pages that could be read."""
         self._found = tuple(Found(key=s.key, title=s.title, url=s.url, origin=s.origin) for s in sources)
 
     def told(self, question: str) -> str:
@@ -145,7 +142,6 @@ class QuestionPages(SearchPlace):
         return SearchResult(found=self._found[:limit])
 
     async def read(self, found: Found) -> Document:
-        """Raise NotFound: what is offered was read before."""
         raise NotFound(f"{found.url} could not be read.", url=found.url)
 
 
@@ -170,10 +166,7 @@ def learn_links(fetcher: "Fetcher", url: str, text: str) -> None:
 
 
 def document_of(page: "Page", found: Found, rejected: RejectedDocuments | None = None) -> Document:
-    """Return a page's text. Raises Unreadable for unknown formats and error pages.
-
-    `rejected` are the documents that ended their reader before; None remembers them for this process alone.
-    """
+    """Return a page's text. Raises Unreadable for unknown formats and error pages."""
     name = page.final_url.rstrip("/").rsplit("/", 1)[-1] or "page"
     reader = reader_of(page.media_type) or reader_for(name, page.body[:4096])
     if reader is None:

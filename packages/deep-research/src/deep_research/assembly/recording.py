@@ -1,8 +1,4 @@
-"""Replay data beside the journal's answers: failed calls, outside resources.
-
-A run notes both while it works. A replay is given the answers again, reaches nothing outside, and ends at the first
-call that the run did not make.
-"""
+"""Replay data beside the journal's answers: failed calls, outside resources."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -18,9 +14,7 @@ from deep_research.run_context.context import Outside
 from deep_research.stores.journal import FAILED
 from deep_research.stores.run_store import RunRecord
 
-OUTSIDE, ANSWERED = "outside", "answered"
-"""Kinds of notes: what lies outside, and the user's answers."""
-_SHOWN = 300
+OUTSIDE, ANSWERED = "outside", "answered"  # kinds of notes: what lies outside, and the user's answers.
 
 
 class OfflineJournal:
@@ -118,9 +112,7 @@ def recorded_outside(recorded: Journal, record: RunRecord, question: str) -> Out
 
 def differs(run_id: str, kind: str, request: str) -> ReplayDiffers:
     """Return the error that says what a replay asks for and the recorded run did not."""
-    message = (
-        f"The replay differs: the recorded run made no {kind!r} call like this one here: {shorten(request, _SHOWN)}"
-    )
+    message = f"The replay differs: the recorded run made no {kind!r} call like this one: {shorten(request, 300)}"
     return ReplayDiffers(message, run_id=run_id, kind=kind, request=request)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,10 +26,9 @@ def check_usable(docs: Sequence[str], settings: Settings, *, home: Path) -> None
         if any("\ud800" <= c <= "\udfff" for c in path):
             message = f"The name of {path!r} is not valid Unicode and cannot be stored. Rename it or link to it."
             raise ConfigError(message, setting="docs", value=path)
-    if settings.mcp_servers:
-        from deep_research.assembly.mcp_tools import check_installed  # noqa: PLC0415 - only with servers
-
-        check_installed(settings)
+    if settings.mcp_servers and find_spec("mcp") is None:
+        message = "MCP servers need the package mcp: pip install 'deep-research[mcp]'."
+        raise ConfigError(message, setting="mcp_servers", value=sorted(settings.mcp_servers))
     templates = load_templates(template_folders(home))
     if settings.template not in ("", NONE):
         named_template(templates, settings.template)
@@ -55,10 +55,7 @@ def _strategy(settings: Settings, docs: Sequence[str], provider: str) -> str:
 def begin_run(
     settings: Settings, *, home: Path, docs: Sequence[str], question: str, wanted_id: str = "", **told: Any
 ) -> RunStore:
-    """Make a run with what it will use settled; `told` is the rest of its record.
-
-    Raises ConfigError for what cannot be used (nothing is made then), StoreError for an unusable disk.
-    """
+    """Make a run, all it uses settled; `told`: more of its record; or ConfigError."""
     check_usable(docs, settings, home=home)
     settings = settle(settings, docs, question)
     runs = open_runs(home)

@@ -11,16 +11,9 @@ from urllib.parse import urlsplit
 
 from claimcheck.language import detect
 from deep_research import sources
+from deep_research.assembly import page_access
 from deep_research.assembly.giving_up import GivingUp
-from deep_research.assembly.page_access import (
-    OnGap,
-    QuestionPages,
-    RunPages,
-    addresses_in,
-    document_of,
-    learn_links,
-    page_or_copy,
-)
+from deep_research.assembly.page_access import OnGap, QuestionPages, RunPages, document_of, learn_links
 from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import ConfigError, NotFound, SourceError
@@ -93,7 +86,7 @@ def open_web_places(
     (an archived copy stands in for it).
     """
     settings, question = job.settings, job.question
-    asked = addresses_in(question)
+    asked = page_access.addresses_in(question)
     named = (*asked, *job.addresses)
     if not names and not named:
         return None
@@ -173,7 +166,6 @@ class WebPlace:
         self.prepare = source.prepare
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
-        """Search as in `ports.SearchPlace`; result addresses may then be opened."""
         result = await self._giving_up.ask(lambda: self._source.search(query, limit=limit))
         for found in result.found:
             self._fetcher.known.add(found.url)
@@ -216,8 +208,9 @@ class WebPlace:
         except NotFound:
             if not found.url:
                 raise
-        page = await page_or_copy(
-            self._fetcher, found.url, title=found.title or found.url, origin=self.name, on_gap=self._on_gap
+        title = found.title or found.url
+        page = await page_access.page_or_copy(
+            self._fetcher, found.url, title=title, origin=self.name, on_gap=self._on_gap
         )
         return await in_worker_thread(document_of, page, found, self._rejected)
 

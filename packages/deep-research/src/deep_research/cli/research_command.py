@@ -70,7 +70,6 @@ def research_command(words: tuple[str, ...], query: str | None, **flags: Any) ->
 
 
 def _read_question() -> str:
-    """Return standard input as text. Raises click.UsageError for bytes that are none."""
     from deep_research.protocol.media_type import text_of  # noqa: PLC0415 - help stays fast
 
     if sys.stdin is None or sys.stdin.closed:

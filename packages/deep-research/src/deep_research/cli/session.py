@@ -128,7 +128,6 @@ class Session:
         return bool(self._flags.get(flag))
 
     def _can_ask(self) -> bool:
-        """Return whether there is a terminal, and the user does not want silence."""
         wants = not any(map(self._is_set, ("as_json", "quiet", "no_progress")))
         return wants and sys.stdin.isatty() and sys.stderr.isatty()
 
@@ -165,7 +164,6 @@ class Session:
         return code_of_verification(run, report) if report.workflow == "verify" else code
 
     def _hand_over(self, made: FollowUp) -> int:
-        """Hand the answer to a follow-up over; returns the exit code."""
         return self._put_out(
             made, self._out, lambda plain: print_markdown(str(made), plain=True) if plain else print_answer(made)
         )

@@ -45,8 +45,7 @@ def rows_of(line: str, stream: TextIO) -> Iterator[str]:
     yield row.rstrip()
 
 
-_LIST_COLUMNS = 72
-"""Columns from which what is explained stands beside the explanation, not above it."""
+_LIST_COLUMNS = 72  # columns from which what is explained stands beside the explanation, not above it
 
 
 class HelpFormatter(click.HelpFormatter):

@@ -8,8 +8,7 @@ from deep_research.i18n.catalog import phrase
 KINDS = ("kind_technology", "kind_medicine", "kind_product", "kind_event")
 _ASPECTS = ("opt_progress", "opt_how", "opt_compare", "opt_overview")
 _OPTIONS = {"topic": KINDS, "aspect": _ASPECTS, "focus": _ASPECTS, "referent": ("opt_newest",)}
-MISSING = frozenset(_OPTIONS)
-"""What a question of ours can ask for."""
+MISSING = frozenset(_OPTIONS)  # what a question of ours can ask for
 
 
 def question_for(

@@ -84,7 +84,6 @@ def parse_outline(text: str, brief: Brief) -> Brief:
 
 
 def _parts(text: str) -> list[tuple[int, str, list[str]]]:
-    """Headings with their depth and the lines below them."""
     parts: list[tuple[int, str, list[str]]] = []
     for line in _COMMENT.sub("", fold_blanks(text)).splitlines():
         if found := _HEADING.match(line):

@@ -16,7 +16,6 @@ _TELLING_SIGNS = 3
 
 @cache
 def _pattern(*names: str) -> re.Pattern[str]:
-    """Return a pattern of the ways of saying one of these meanings, in all languages."""
     return re.compile("|".join(any_word(f"reply.{name}{kind}") for name in names for kind in ("", "_patterns")))
 
 

@@ -13,8 +13,7 @@ from deep_research.data.noun import Noun
 ActionName = Literal["search", "open", "think", "research_complete", "conduct_research", "call_tool", "unknown"]
 LIBRARY, LOOKUPS, REVISION_LOOKUPS = "library", 12, 6
 """The place of a search in what was read already; look-ups of a writer or verifier, and of a writer in a revision."""
-OF_FOCUS = "focus"
-"""The id of the search that the program makes for a section's focus points."""
+OF_FOCUS = "focus"  # the id of the search that the program makes for a section's focus points
 
 
 class Action(Noun):

@@ -70,10 +70,7 @@ class Template(Noun):
 
 
 class QueryAnalysis(Noun):
-    """What kind of question it is and which form suits the answer (contract row B3).
-
-    `parts` are what the reader must find answered, in the order of the question.
-    """
+    """The kind of question (row B3), the answer's form, and its `parts` in order."""
 
     query_type: QueryType
     output_format: OutputFormat

@@ -104,10 +104,7 @@ async def keep_nothing(_values: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class RunContext:
-    """What every step of a run may use; only `report_gap` adds to its log's gaps.
-
-    `keep_report` is called with the keys of the state that hold the finished report, where it is wanted at once.
-    """
+    """What every step of a run may use; only `report_gap` adds to its log's gaps."""
 
     run_id: str
     settings: Settings
@@ -151,8 +148,7 @@ class RunContext:
         return self.report_gap(Gap(what=what, why=reason_of(error, what), source=source))
 
 
-DEFECT = "Internal error"
-"""How the reason of a gap begins that a defect of the program has made."""
+DEFECT = "Internal error"  # how the reason of a gap begins that a defect of the program has made
 
 
 def reason_of(error: Exception, what: str) -> str:

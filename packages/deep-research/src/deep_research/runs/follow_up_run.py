@@ -20,8 +20,7 @@ from deep_research.settings import Settings, refuse_unknown
 from deep_research.stores.event_log import EventLog
 from deep_research.stores.run_store import RunRecord, RunStore
 
-_TOLD_CHARS, _TOLD_LAST = 1500, 4
-"""What a model is told of the report and of each of the last answers."""
+_TOLD_CHARS, _TOLD_LAST = 1500, 4  # what a model is told of the report and of each of the last answers
 
 
 async def ask_follow_up(
@@ -40,11 +39,7 @@ async def ask_follow_up(
 
 
 def note_follow_up(store: RunStore, question: str, settings: Mapping[str, Any]) -> FollowUp:
-    """Record a question for `ask_follow_up` to answer; resume an interrupted one.
-
-    Raises RunNotFound when the run has no report yet, RunBusy when another process works on it, ConfigError for an
-    unusable question.
-    """
+    """Record a question to answer; raise RunNotFound, RunBusy or ConfigError."""
     with store.held():
         made = _open_follow_up(store, question, settings).model_copy(update={"status": "running", "error": ""})
         store.save_follow_up(made)
@@ -144,7 +139,6 @@ def begin_follow_up(store: RunStore, text: str, changes: Mapping[str, Any]) -> F
 
 
 def _history(record: RunRecord, report: Report, last: Sequence[FollowUp | None]) -> tuple[Message, ...]:
-    """Return what was asked before and what came out, to help understand a question."""
     findings = "\n".join(f for section in report.sections for f in section.key_findings[:1])
     titles = "; ".join(section.title for section in report.sections)
     told = [record.question, f"{report.title}\n{titles}\n{findings}"]

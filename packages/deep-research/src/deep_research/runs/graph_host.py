@@ -45,7 +45,6 @@ class Given:
 
     @property
     def home(self) -> Path:
-        """The state folder."""
         return Path(self.own.get("home") or settings_module.home())
 
 
@@ -88,7 +87,6 @@ class GraphHost:
         self._is_served = "langgraph_api" in sys.modules if is_served is None else is_served
 
     def for_holder(self, store: RunStore) -> "GraphHost":
-        """Return the host for invocations of a caller that holds a run."""
         return GraphHost(self.bound, workflow=self.workflow, holding=store, is_served=self._is_served)
 
     def _given(self, named: Mapping[str, Any]) -> Given:

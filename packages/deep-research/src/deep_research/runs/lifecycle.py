@@ -49,11 +49,9 @@ class RunTask(ABC):
         """Prepare what has to be ready, and return the state that the graph begins with."""
 
     def open_log(self, listener: Callable[[Event], None]) -> EventLog:
-        """Open the log of the work's events."""
         return self.store.open_log(listener, part=self.part, seconds_before=self.seconds)
 
     def checkpoints(self) -> Checkpoints:
-        """Return where the graph keeps how far it is."""
         return self.store.checkpoints_at(self.part)
 
     def listening(self, _ctx: RunContext) -> AbstractAsyncContextManager[object]:

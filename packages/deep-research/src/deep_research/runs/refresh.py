@@ -14,8 +14,7 @@ from deep_research.ports import Journal
 from deep_research.settings import BUDGETS, Settings, load_settings
 from deep_research.stores.run_store import RunStore
 
-_CARRIED = "carried"
-"""The kind of the note that holds what a refreshed run begins with."""
+_CARRIED = "carried"  # the kind of the note that holds what a refreshed run begins with
 
 
 class Carried(Noun):
@@ -29,7 +28,6 @@ class Carried(Noun):
     brief: Brief
 
     def as_state(self) -> dict[str, Any]:
-        """Return it as keys of the graph's state."""
         return {
             **{name: value for name, value in self if value is not None},
             "query_type": self.analysis.query_type,

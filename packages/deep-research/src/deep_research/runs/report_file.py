@@ -15,10 +15,8 @@ from deep_research.settings import Settings
 _PLAIN = (".md", ".markdown", ".txt", ".text", "")
 _HTML = (".html", ".htm", ".xhtml")
 _PAGE = re.compile(rb"(?=<)(?s:.)*<(?:html|!doctype html)\b", re.IGNORECASE)
-_BINARY_SIGNS = 0.1
-"""Share of control characters from which bytes are no text."""
-MOST_BYTES = 8_000_000
-"""Bytes of a file that is read as a report."""
+_BINARY_SIGNS = 0.1  # share of control characters from which bytes are no text
+MOST_BYTES = 8_000_000  # bytes of a file that is read as a report
 
 
 def report_text(data: bytes, name: str) -> str:
@@ -50,7 +48,6 @@ def report_text(data: bytes, name: str) -> str:
 
 
 def _plain(data: bytes, name: str) -> str:
-    """Return bytes as text. Raises ConfigError for what is none."""
     text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "replace")
     odd = sum(text.count(sign) for sign in map(chr, (*range(9), *range(14, 32), 0xFFFD)))
     if odd > _BINARY_SIGNS * len(text):

@@ -114,7 +114,6 @@ def _note_name(element: Any, kind: str) -> str:
 
 
 def _write_links(root: Any, relations: Mapping[str, Any]) -> None:
-    """Put text in place of each link to the web below an element."""
     for link in list(root.iter(f"{_W}hyperlink")):
         relation = relations.get(link.get(_LINK, ""))
         if relation is not None and relation.is_external and _IS_OUT.match(relation.target_ref):

@@ -46,10 +46,8 @@ from deep_research.steps.write import clean_report, unwrap_report
 from deep_research.stores.run_store import RunStore
 from deep_research.verification.citations import cited_ids, normalize_citations
 
-_STATEMENTS = 25
-"""Statements in one answer, with their passages."""
-_WAIT_SECONDS, _LOOK_SECONDS = 120.0, 0.05
-"""How long a call waits for another one at the same session."""
+_STATEMENTS = 25  # statements in one answer, with their passages
+_WAIT_SECONDS, _LOOK_SECONDS = 120.0, 0.05  # how long a call waits for another one at the same session
 _NOTE, _CHECKED = "desk note", "desk report"
 _MOST_NOTED = 1_000_000
 _TURNS = WeakValueDictionary[tuple[str, int], asyncio.Lock]()
@@ -57,8 +55,6 @@ _TURNS = WeakValueDictionary[tuple[str, int], asyncio.Lock]()
 
 
 class _Kept(Noun):
-    """A report that was handed in, with its verification as far as it is."""
-
     text: str
     verification: Verification
 
@@ -207,7 +203,6 @@ class ResearchDesk:
         return assignment_of(question, report_title(text), text, ctx.library)
 
     def _part(self, ctx: RunContext, kept: _Kept, start: int) -> CheckedReport:
-        """Return a part of what was found, with the passages of the statements in it."""
         claims, problems = kept.verification.claims, kept.verification.problems
         shown = claims[start : start + _STATEMENTS]
         named = {claim.id for claim in shown}
@@ -237,7 +232,6 @@ async def _hold(store: RunStore, stack: AsyncExitStack) -> None:
 
 
 def _kept(ctx: RunContext) -> _Kept:
-    """Return the report handed in last; raise ConfigError where there is none."""
     kept = ctx.journal.notes(_CHECKED).get("")
     if kept is None:
         raise ConfigError("Hand a report in first: verify_report.", setting="report", value="")
@@ -245,7 +239,6 @@ def _kept(ctx: RunContext) -> _Kept:
 
 
 def _check_verdicts(given: Mapping[str, GivenVerdict], known: Mapping[str, Claim], library: Library) -> None:
-    """Raise ConfigError for verdicts that fit no statement or name no passage."""
     for key, one in given.items():
         if key not in known:
             message = f"There is no statement {key!r}."

@@ -26,8 +26,7 @@ from deep_research.steps.open_source import read_addresses
 from deep_research.stores.event_log import EventLog
 from deep_research.stores.run_store import RunStore
 
-_MOST_CHARS = 20_000
-"""Of a question: some ten pages; longer material is a document."""
+_MOST_CHARS = 20_000  # of a question: some ten pages; longer material is a document.
 _MOST_HISTORY = 200_000
 """Characters of a conversation before a question that are kept, the newest: each list of runs reads the records."""
 _AT_ONCE = Turns(48, lambda _owner, _has, _free: True)

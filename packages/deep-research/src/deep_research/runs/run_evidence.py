@@ -1,8 +1,4 @@
-"""Read what a run has gathered, and export its report.
-
-Gathered are sources with date and standing, their snapshots and passages, and the cost so far; a report is exported
-with what the library adds to it.
-"""
+"""Read what a run has gathered: sources, passages, cost; export its report."""
 
 import re
 from base64 import b64decode, b64encode
@@ -22,8 +18,7 @@ from deep_research.stores.run_store import RunStore
 from deep_research.worker_child import Limits
 from deep_research.worker_pool import own_worker
 
-_CONTEXT_CHARS = 600
-"""So much of a snapshot is shown before and after a passage."""
+_CONTEXT_CHARS = 600  # so much of a snapshot is shown before and after a passage
 
 
 class SourceFacts(Noun):
@@ -126,7 +121,6 @@ _LIMITS = Limits(memory=3_000_000_000, cpu_seconds=300.0)
 
 
 def _exported_apart(to: str, given: ExportInput) -> bytes:
-    """Export a report in a process of its own; raise ResearchError at a limit."""
     try:
         with TemporaryDirectory() as folder, own_worker(folder) as worker:
             worker.send(_exported, to, given, limits=_LIMITS)
@@ -141,7 +135,6 @@ def _exported(to: str, given: ExportInput) -> str:
 
 
 def _collect(store: RunStore, report: Report, font_folder: str) -> ExportInput:
-    """Return a report with its sources' authors and its passages' surroundings."""
     with closing(store.open_library("")) as library:
         sources = (library.source(reference.source) for reference in report.references)
         authors = {source.id: source.authors for source in sources if source is not None}

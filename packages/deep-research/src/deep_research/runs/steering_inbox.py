@@ -16,10 +16,8 @@ from deep_research.stores.event_log import EventLog
 from deep_research.stores.open_stores import database
 from deep_research.stores.run_store import RunStore
 
-MAX_SECTIONS = 20
-"""Sections that a run may have, those of the user included."""
-MOST_INSTRUCTIONS = 100
-"""Instructions of the user that a run takes."""
+MAX_SECTIONS = 20  # sections that a run may have, those of the user included
+MOST_INSTRUCTIONS = 100  # instructions of the user that a run takes
 _in_this_process: dict[str, Callable[[], object]] = {}
 
 
@@ -71,7 +69,6 @@ def sections_of(store: RunStore) -> list[str]:
 
 
 def _read_instruction(store: RunStore, kind: str, text: str) -> Steer:
-    """Return the instruction that a text means for a run; raise ConfigError if unfit."""
     record = store.load()
     if record.status == "finished":
         raise _refused(f"The run {record.run_id} is finished and cannot be changed any more.", text)
@@ -98,7 +95,6 @@ def _read_instruction(store: RunStore, kind: str, text: str) -> Steer:
 
 
 def _find_section(titles: list[str], text: str) -> str:
-    """Return the section with that title, number or unambiguous part of a title."""
     if not titles:
         raise _refused("The run has no sections yet. Wait for its plan.", text)
     if len(titles) == 1:

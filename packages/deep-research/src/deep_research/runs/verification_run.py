@@ -21,8 +21,7 @@ from deep_research.stores.run_store import RunStore
 from deep_research.verification.foreign import read_report
 from deep_research.verification.statements import split_statements
 
-_GIVEN = "given report"
-"""The kind of the note that holds the report as it was given."""
+_GIVEN = "given report"  # the kind of the note that holds the report as it was given
 MOST_CHARS, MOST_STATEMENTS = 500_000, 20_000
 """Characters of a report, and statements of those that are verified together; what has more is a book."""
 
