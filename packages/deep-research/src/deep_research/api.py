@@ -167,7 +167,7 @@ def open_desk(run_id: str, *, home: Path) -> "ResearchDesk":
 
 
 def open_run(run_id: str, *, home: Path | None = None, is_known: bool = False, is_whole: bool = False) -> Run:
-    """Return a run by id, or by a part unless `is_whole`; RunNotFound unless known."""
+    """Return a run by its id, or a part of it unless `is_whole`. Raises RunNotFound."""
     home, stores = home or settings_module.home(), open_runs(home or settings_module.home())
     return Run(stores.store(run_id) if is_known else stores.open(run_id, is_whole=is_whole), home)
 

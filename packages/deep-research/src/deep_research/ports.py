@@ -332,7 +332,7 @@ class Reasoner(Protocol):
     async def judge(
         self, claims: Sequence[Claim], flags: Mapping[str, Sequence[str]], library: Library, question: str
     ) -> Findings:
-        """Judge claims by passages, if able; `flags`: code's notes by id; or ModelError."""
+        """Judge claims by their passages; `flags` are code's notes. Raises ModelError."""
         ...
 
     async def examine(self, assignment: Assignment, text: str, turns: Sequence[Turn], library: Library) -> Move:

@@ -167,7 +167,7 @@ class Run(RunEvidence):
         return [event for event in self._store.read_events() if event.number > after]
 
     def export(self, to: str, *, followup: int | None = None, font_folder: Path | None = None) -> Export:
-        """Return the report, or a follow-up's, in a format; or RunNotFound, ConfigError."""
+        """Export the report, or a follow-up's answer. Raises RunNotFound, ConfigError."""
         report = self.report if followup is None else self.numbered_follow_up(followup).report
         if report is None:
             raise RunNotFound(f"Follow-up {followup} of the run {self.id!r} has no answer.", run_id=self.id)

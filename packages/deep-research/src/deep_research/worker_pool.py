@@ -88,7 +88,7 @@ _SWITCH: ContextVar[StopSwitch | None] = ContextVar("stop_switch", default=None)
 
 
 class Worker:
-    """A process that calls functions in turn, and writes in `folder` alone; OSError."""
+    """A process that calls functions in turn, and writes files in `folder` alone."""
 
     def __init__(self, folder: str = "") -> None:
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module

@@ -32,7 +32,7 @@ NOTHING = OwnObjects()
 
 
 def take_objects(values: Mapping[str, Any]) -> tuple[dict[str, Any], OwnObjects]:
-    """Return settings (objects by name) and objects of arguments, or ConfigError."""
+    """Return the settings and the objects among arguments. Raises ConfigError."""
     settings = {name: value for name, value in values.items() if name not in OWN_ARGUMENTS and value is not None}
     models: dict[str, Any] = {}
     for name in MODEL_NAMES:

@@ -50,7 +50,7 @@ class RunRanker:
 
 
 def ranking_model(settings: Settings) -> str:
-    """Return a model ranker's `PROVIDER:MODEL`, else ""; ConfigError for no name."""
+    """Return a model ranker's `PROVIDER:MODEL`, else "". Raises ConfigError."""
     kind, _, named = settings.ranker.partition(":")
     if kind != MODEL:
         return ""

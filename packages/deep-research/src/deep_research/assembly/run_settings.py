@@ -35,7 +35,7 @@ def check_usable(docs: Sequence[str], settings: Settings, *, home: Path) -> None
 
 
 def settle(settings: Settings, docs: Sequence[str], question: str) -> Settings:
-    """Return settings with provider and sources fixed for a resume, or ConfigError."""
+    """Return settings with provider and sources settled. Raises ConfigError."""
     provider = provider_of(settings)
     strategy = _strategy(settings, docs, provider)
     settled = settings.model_copy(update={"model_provider": provider, "strategy": strategy})
@@ -55,7 +55,7 @@ def _strategy(settings: Settings, docs: Sequence[str], provider: str) -> str:
 def begin_run(
     settings: Settings, *, home: Path, docs: Sequence[str], question: str, wanted_id: str = "", **told: Any
 ) -> RunStore:
-    """Make a run, all it uses settled; `told`: more of its record; or ConfigError."""
+    """Make a run, with `told` in its record too. Raises ConfigError, StoreError."""
     check_usable(docs, settings, home=home)
     settings = settle(settings, docs, question)
     runs = open_runs(home)

@@ -135,7 +135,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _allow_many_files() -> None:
-    """Raise the limit of open files to the most: a run has up to 20, of many at once."""
+    """Raise the limit of open files: a run has up to 20, and many go on at once."""
     with suppress(ImportError, OSError, ValueError):
         import resource  # noqa: PLC0415 - not on Windows
 

@@ -18,15 +18,12 @@ _SECTION = re.compile(r"(?m)^## (.+)$")
 
 def print_report(report: Report, *, plain: bool = False, short: bool = False, paged: bool = False) -> None:
     """Print the report, or its answer (`short`), rendered on a terminal."""
-    text = short_text(report) if short else report.report
+    text = report.report
+    if short and report.reasoner.is_language_model:
+        text = _SECTION.split(text, maxsplit=1)[0].rstrip() + "\n"
+    elif short:  # all places that were found
+        text = f"# {report.title}\n\n{_answer_text(report)}\n"
     print_markdown(text, report, plain=plain, paged=paged and not short)
-
-
-def short_text(report: Report) -> str:
-    """Return a report's text before its first section; of the finder's, all places."""
-    if not report.reasoner.is_language_model:
-        return f"# {report.title}\n\n{_answer_text(report)}\n"
-    return report.report[: found.start() if (found := _SECTION.search(report.report)) else None].rstrip() + "\n"
 
 
 def print_markdown(text: str, report: Report | None = None, *, plain: bool = False, paged: bool = False) -> None:

@@ -63,7 +63,7 @@ class Session:
         return run
 
     def _output_file(self, run: Run) -> tuple[Path | None, str]:
-        """Return the file of --out, also from the run's start, and its format ("": none)."""
+        """Return the file of --out, or the one noted at the start, and its format."""
         record = run.record
         if self._flags.get("out"):
             return self._out, ""

@@ -66,7 +66,7 @@ def _model(settings: Settings) -> "OpenModel | None":
 
 
 def estimate_verification(settings: Settings, texts: Sequence[str], *, revises: bool = False) -> Estimate | None:
-    """Estimate the cost of verifying reports; None without a model, or ConfigError."""
+    """Estimate the cost of verifying reports; None without a model."""
     model = _model(settings)
     if model is None:
         return None

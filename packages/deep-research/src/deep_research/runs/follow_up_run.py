@@ -39,7 +39,7 @@ async def ask_follow_up(
 
 
 def note_follow_up(store: RunStore, question: str, settings: Mapping[str, Any]) -> FollowUp:
-    """Record a question to answer; raise RunNotFound, RunBusy or ConfigError."""
+    """Record a question to answer. Raises RunNotFound, RunBusy, ConfigError."""
     with store.held():
         made = _open_follow_up(store, question, settings).model_copy(update={"status": "running", "error": ""})
         store.save_follow_up(made)

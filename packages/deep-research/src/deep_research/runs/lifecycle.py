@@ -177,7 +177,7 @@ async def _drive(task: RunTask, ctx: RunContext, start: dict[str, Any], answer: 
 
 
 async def ask_user(asked: Asked, answer: Answer | None, run_id: str = "") -> str:
-    """Return the answer, "" where nobody is there and none needed; or NeedsAnswer."""
+    """Return the user's answer, "" where none is needed. Raises NeedsAnswer."""
     if answer is None and not asked.required:
         return ""
     given = answer(asked) if answer and not asked.held else None

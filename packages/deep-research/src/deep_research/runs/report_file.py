@@ -71,7 +71,7 @@ def read_report_stream(file: BinaryIO, name: str = "") -> str:
 
 
 async def read_report(given: str | PathLike[str], settings: Settings) -> str:
-    """Return a report's text from text, `Path` or address; ConfigError, SourceError."""
+    """Return what a text, `Path` or address holds. Raises ConfigError, SourceError."""
     if not isinstance(given, str):
         return await asyncio.to_thread(read_report_file, Path(given))
     is_address = given.startswith(("http://", "https://")) and len(given.split()) == 1

@@ -60,7 +60,7 @@ class _Kept(Noun):
 
 
 async def begin_desk(question: str, settings: Settings, *, home: Path, docs: Sequence[str] = ()) -> Begun:
-    """Create a session; without docs and sources it searches the web. ConfigError."""
+    """Create a session; without docs and sources, on the web. Raises ConfigError."""
     searched = "" if docs or settings.sources else settings.strategy or "auto"
     changed = settings.model_copy(update={"workflow": "desk", "strategy": searched or settings.strategy})
     store = await asyncio.to_thread(create_run, question, changed, home=home, docs=docs)

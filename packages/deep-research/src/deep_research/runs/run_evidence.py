@@ -105,7 +105,7 @@ def _facts(library: Library, source: Source) -> SourceFacts:
 
 
 def export_report(store: RunStore, report: Report, to: str, *, font_folder: Path | None = None) -> Export:
-    """Return a report of the run in `store` in the format `to`, or ConfigError."""
+    """Return a report of the run in `store` in the format `to`. Raises ConfigError."""
     exporter = registry.component("exporters", to)()
     given = safe_noun(_collect(store, report, str(font_folder or "")))
     # A file name without blanks or marks, of the title and the run's id.
