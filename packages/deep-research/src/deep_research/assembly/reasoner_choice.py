@@ -263,7 +263,7 @@ def _open_models(
 
 def _handed_over(argument: str, name: str | None, own: Mapping[str, Any]) -> Any:
     if argument not in own:
-        message = f"A program began the run with its own model ({name}): pass {argument}=… again, or name another one."
+        message = f"A program's own model ({name}) began it: hand it over again as {argument}=…, or set model_provider."
         raise ConfigError(message, setting=argument, value=name)
     return own[argument]
 
