@@ -1,6 +1,4 @@
-"""User and password in addresses, kept out of stored and shown settings.
-
-They have the form `https://USER:PASSWORD@host`.
+"""Keep user and password of addresses (`https://USER:PASSWORD@host`) apart.
 
 Where a setting or variable is read, they are taken out of its address, remembered in this process for the place that
 the address names, and masked in all texts (`safe_text`). Only what opens a connection there asks for them.
@@ -83,10 +81,7 @@ def basic_authorization(address: str) -> dict[str, str]:
 
 
 def proxy_for(address: str, proxy: str) -> str | None:
-    """Return the proxy for an address, with credentials; None for none.
-
-    A server on this machine is reached without a proxy.
-    """
+    """Return a proxy with credentials; None without one, and for this machine."""
     host = (urlsplit(address).hostname or "").rstrip(".")
     is_here = host in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", host)
     return with_credentials(proxy) if proxy and not is_here else None

@@ -34,6 +34,8 @@ from deep_research.report.counts import VerdictCounts as VerdictCounts
 from deep_research.report.counts import verdict_counts as verdict_counts
 from deep_research.run import Run as Run
 from deep_research.runs import deletion, research_run, single_step
+from deep_research.runs.cost_estimate import estimate_cost as estimate_cost
+from deep_research.runs.cost_estimate import estimate_verification as estimate_verification
 from deep_research.runs.desk_answers import Begun as Begun
 from deep_research.runs.desk_answers import CheckedReport as CheckedReport
 from deep_research.runs.desk_answers import GivenVerdict as GivenVerdict
@@ -66,7 +68,6 @@ if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
     from deep_research.ports import Exporter
-    from deep_research.runs.cost_estimate import Estimate
     from deep_research.runs.research_desk import ResearchDesk as ResearchDesk
     from deep_research.sources import SourceRow
 
@@ -87,9 +88,7 @@ def start_run(
 ) -> Run:
     """Create a new run, done by `Run.carry_out`; `own` are models and tools.
 
-    See `research` for the other arguments.
-
-    Raises ConfigError for unusable input (nothing is made then), StoreError for an unusable disk.
+    See `research` for the other arguments. Raises ConfigError for unusable input (nothing is made then), StoreError.
     """
     home, paths = home or settings_module.home(), [str(path) for path in docs]
     made = research_run.create_run(
@@ -107,10 +106,7 @@ def start_verification(
     wanted_id: str = "",
     own: OwnObjects = NOTHING,
 ) -> Run:
-    """Make a run that verifies a report somebody else wrote; `Run.carry_out` does it.
-
-    It is held against the pages it cites, or against `docs`. Raises ConfigError for unusable input, StoreError.
-    """
+    """Make a run that verifies somebody else's report by its pages, or by `docs`."""
     from deep_research.runs.verification_run import create_verification  # noqa: PLC0415 - only where it is asked for
 
     if given.revises and not own.models and estimate_verification(settings, ()) is None:
@@ -164,38 +160,27 @@ async def begin_desk(question: str, settings: Settings, *, home: Path, docs: Seq
 
 
 def open_desk(run_id: str, *, home: Path) -> "ResearchDesk":
-    """Return an agent's session by its id. Raises RunNotFound, and ConfigError.
-
-    ConfigError is raised for a run of another kind.
-    """
+    """Return an agent's session by its id. Raises RunNotFound, ConfigError."""
     from deep_research.runs.research_desk import ResearchDesk  # noqa: PLC0415 - only where it is asked for
 
     return ResearchDesk(open_runs(home).open(run_id), home)
 
 
 def open_run(run_id: str, *, home: Path | None = None, is_known: bool = False, is_whole: bool = False) -> Run:
-    """Return an earlier run by its id, or by an unambiguous part unless `is_whole`.
-
-    One that `is_known` is not looked up. Raises RunNotFound.
-    """
+    """Return a run by its id, or a part of it unless `is_whole`. Raises RunNotFound."""
     home, stores = home or settings_module.home(), open_runs(home or settings_module.home())
     return Run(stores.store(run_id) if is_known else stores.open(run_id, is_whole=is_whole), home)
 
 
 def queue_state(*, home: Path | None = None) -> QueueState:
-    """Return the numbers of live workers and of a state folder owner's queued runs.
-
-    Raises ConfigError without a database, and where what offers it is not installed.
-    """
+    """Return the numbers of live workers and queued runs. Raises ConfigError."""
     return database().queue_state(owner_of(home or settings_module.home()))
 
 
 def read_bundle(
     path: Path, *, home: Path | None = None, on_left_out: Callable[[str], object] = lambda _told: None
 ) -> Run:
-    """Import the run of a bundle into the state folder and return it.
-
-    A run whose id is taken gets another id.
+    """Import the run of a bundle into the state folder, under another id if taken.
 
     Nothing in it decides where anything is written, read, sent, started or paid; `on_left_out` is told what was left
     out for that. Raises ConfigError for a file that is no bundle, is damaged or was changed, StoreError.
@@ -230,10 +215,7 @@ def kept_runs(*, home: Path | None = None) -> Kept:
 def find_runs(
     run_ids: Sequence[str] = (), *, older_than: str = "", everything: bool = False, home: Path | None = None
 ) -> list[RunHead]:
-    """Return the runs of these ids (unambiguous parts suffice), older ones, or all.
-
-    `older_than` is an age such as `30d`. Raises RunNotFound, and ConfigError for what is no age.
-    """
+    """Return runs by ids or parts of them, older than an age (`30d`), or all."""
     home = home or settings_module.home()
     stores = open_runs(home)
     records = {record.run_id: record for record in stores.list()}
@@ -248,10 +230,7 @@ def find_runs(
 
 
 def delete_runs(run_ids: Sequence[str], *, home: Path | None = None) -> deletion.Deletion:
-    """Delete runs with their unshared data: document indexes and kept pages.
-
-    A run that a process is carrying out is left. Raises StoreError.
-    """
+    """Delete idle runs with their unshared data: indexes, pages. Raises StoreError."""
     return deletion.delete_runs(home or settings_module.home(), run_ids)
 
 
@@ -366,20 +345,6 @@ def preview_run(settings: Settings, docs: Sequence[str] = ()) -> Preview:
     return preview(settings, docs, home=settings_module.home())
 
 
-def estimate_cost(settings: Settings) -> "Estimate | None":
-    """Return what a run would cost, or None without a model. Raises ConfigError."""
-    from deep_research.runs import cost_estimate  # noqa: PLC0415 - only where it is asked for
-
-    return cost_estimate.estimate(settings)
-
-
-def estimate_verification(settings: Settings, texts: Sequence[str], *, revises: bool = False) -> "Estimate | None":
-    """Return the cost of verifying reports; None without a model. Raises ConfigError."""
-    from deep_research.runs import cost_estimate  # noqa: PLC0415 - only where it is asked for
-
-    return cost_estimate.estimate_verification(settings, texts, revises=revises)
-
-
 def newest_refresh(run_id: str, *, home: Path | None = None) -> Run:
     """Return the last of a run's successive refreshes; the run itself without any."""
     run = open_run(run_id, home=home)
@@ -407,10 +372,7 @@ def list_templates() -> tuple[Sequence[TemplateFile], Sequence[Path]]:
 
 
 def check_claim(claim: str, evidence: str) -> Verdict:
-    """Return the verdict on a claim against a text. Raises ConfigError.
-
-    No model is used; the error is raised where the comparison takes too long.
-    """
+    """Return code's verdict on a claim against a text; ConfigError if it is too long."""
     size = len(claim) + len(evidence)
     limits = Limits(memory=500_000_000 + 100 * size, cpu_seconds=3.0 + 8.0 * size / 1e6)
     judging = "deep_research.verification.statement_flags:check_against_document"
@@ -446,9 +408,6 @@ def check_readable(path: Path) -> None:
 
 
 async def run_step(name: str, question: str, settings: Settings, *, run: "Run | None" = None) -> single_step.StepResult:
-    """Do one node of the research for a question or run state. Raises ConfigError.
-
-    It returns the node's prompts, its answer and its cost.
-    """
+    """Do one node for a question or a run's state. Raises ConfigError."""
     store = run._store if run is not None else None
     return await single_step.run_step(name, question, settings, home=settings_module.home(), store=store)

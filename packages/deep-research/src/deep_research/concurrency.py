@@ -45,10 +45,8 @@ class Rate(NamedTuple):
     burst: int = 1
 
 
-OWNER = ContextVar("owner", default="")
-"""Whose request it is that is answered, "" for the user of this machine."""
-_MOST_OF_ONE = 4
-"""Half of the connections that a process has to a database."""
+OWNER = ContextVar("owner", default="")  # whose request it is that is answered, "" for the user of this machine
+_MOST_OF_ONE = 4  # half of the connections that a process has to a database
 
 
 class Turns:
@@ -64,10 +62,7 @@ class Turns:
         self._waiting: dict[str, deque[Callable[[], bool]]] = {}
 
     def ask(self, owner: str, begin: Callable[[], bool]) -> None:
-        """Queue `begin` for the owner's turn; its result says whether it takes the turn.
-
-        Each turn taken must be ended.
-        """
+        """Queue `begin`, which says whether it takes the turn, to be ended by `end`."""
         with self._changing:
             self._waiting.setdefault(owner, deque()).append(begin)
             self._hand_out()
@@ -105,10 +100,7 @@ class Turns:
 
 
 class FairThreads(ThreadPoolExecutor):
-    """Threads for one kind of work, in turns of its owners, so that all get some.
-
-    The user of this machine may have all of them, an owner half and four at most (of one alone, that one).
-    """
+    """Threads for one kind of work, shared: of another owner's at most half and four."""
 
     def __init__(self, most: int, name: str) -> None:
         super().__init__(most, thread_name_prefix=name)
@@ -163,10 +155,7 @@ in_export = FairThreads(2, "exports").do
 
 @asynccontextmanager
 async def held_beside(holding: AbstractContextManager[object]) -> AsyncIterator[None]:
-    """Enter and exit a blocking context (lock, lease) in threads.
-
-    A context that a cancelled task has entered is exited.
-    """
+    """Enter and exit a blocking context (a lock) in threads, also when cancelled."""
 
     def leave() -> "asyncio.Future[bool | None]":
         return asyncio.ensure_future(asyncio.to_thread(holding.__exit__, None, None, None))
@@ -189,10 +178,7 @@ _KEEPING = ThreadPoolExecutor(8, thread_name_prefix="keeping")
 
 
 def keep_soon(work: Callable[..., _T], *about: Any) -> "Future[_T]":
-    """Start `work(*about)` at once, in a thread for writes that must not be lost.
-
-    The default threads of an event loop may all be reading pages; a paid answer does not wait for them.
-    """
+    """Start `work(*about)` at once, in a thread for writes that must not be lost."""
     return _KEEPING.submit(work, *about)
 
 
@@ -232,15 +218,11 @@ class ShortCollections:
                 self._frozen = False
 
 
-SHORT_COLLECTIONS = ShortCollections()
-"""Those of this process; a run is a block, once its modules are loaded."""
+SHORT_COLLECTIONS = ShortCollections()  # those of this process; a run is a block, once its modules are loaded
 
 
 async def side_by_side(work: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
-    """Return the results in order. Raises the first error, and cancels the rest.
-
-    The error is raised as itself, not as a group.
-    """
+    """Return results in order; raise the first error as itself, and cancel the rest."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(one) for one in work]
@@ -250,20 +232,14 @@ async def side_by_side(work: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
 
 
 class Flights(Generic[_T]):
-    """Work in progress by key, in its own task, shared by its waiters.
-
-    A cancelled waiter does not end it for the others; it is cancelled when nobody waits any more.
-    """
+    """Work in progress by key, in its own task, cancelled when nobody waits any more."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, asyncio.Task[_T]] = {}
         self._waiting: dict[str, int] = {}
 
     async def run(self, key: str, make: Callable[[], Awaitable[_T]]) -> _T:
-        """Return the result of `make()` or of the same work in progress.
-
-        Its error goes to all waiters.
-        """
+        """Return the result or error of `make()`, or of the same work in progress."""
         task = self._tasks.get(key)
         if task is None:
             task = self._tasks[key] = asyncio.ensure_future(make())
@@ -287,10 +263,7 @@ class Flights(Generic[_T]):
 
 
 class Backlog:
-    """Delays new work while unfinished work exceeds `most`, across threads and loops.
-
-    Who asked first is let in first, and only as many are woken as there is room for.
-    """
+    """Lets work in, first come first, while what is unfinished is at most `most`."""
 
     def __init__(self, most: int, expected: int) -> None:
         """Begin empty; `expected` is the assumed size of work until one is measured."""
@@ -351,17 +324,12 @@ class LoopThread:
             return self._loop
 
 
-_CALLERS = LoopThread("deep-research")
-"""Of this process, for code that is not asynchronous."""
-_WIRES = LoopThread("deep-research-wires")
-"""Of this process, for exchanges with servers."""
+_CALLERS = LoopThread("deep-research")  # of this process, for code that is not asynchronous
+_WIRES = LoopThread("deep-research-wires")  # of this process, for exchanges with servers
 
 
 async def on_wires(exchange: Coroutine[Any, Any, _T]) -> _T:
-    """Return the result of a server exchange, made in a dedicated thread.
-
-    What the server has sent is taken in at once, and can be kept there, while other work holds up the event loop.
-    """
+    """Return the result of an exchange, taken in at once in a thread of its own."""
     return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(exchange, _WIRES.loop()))
 
 
@@ -379,10 +347,7 @@ def bind_variable(variable: ContextVar[_T], value: _T) -> Iterator[None]:
 
 
 def noting_answers(kind: type[_T], note: Callable[[_T], object]) -> AbstractContextManager[None]:
-    """Call `note` for each answer of a kind in the block, before the answer is used.
-
-    It is called in the thread that has the answer.
-    """
+    """Call `note` for each answer of a kind in the block, in its thread, before use."""
     return bind_variable(_NOTE, (kind, note))
 
 

@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from deep_research.data import Asked, Usage
 
 
-_LONGEST = 4_000
-"""Of a message, which may hold what a server sent."""
+_LONGEST = 4_000  # of a message, which may hold what a server sent
 
 
 @dataclass(eq=False, repr=False)
@@ -148,10 +147,7 @@ class ModelError(ResearchError):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ContextTooLong(ModelError):
-    """The prompt does not fit the model; `used` and `window` are tokens, if known.
-
-    `window` is the limit of prompt and answer together.
-    """
+    """The prompt does not fit; `used`, `window` (with the answer): tokens, if known."""
 
     used: int | None = None
     window: int | None = None
@@ -209,10 +205,7 @@ class RunBusy(ResearchError):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ReplayDiffers(ResearchError):
-    """A replay asks for a call not in the recorded run, or its report differs.
-
-    `kind` is that of the call, `request` what was asked.
-    """
+    """A replay's call (`kind`, `request`) or report is not that of the recorded run."""
 
     run_id: str = ""
     kind: str = ""
@@ -230,10 +223,7 @@ class NeedsAnswer(ResearchError):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Declined(ResearchError):
-    """The run ended on purpose without a report.
-
-    Nothing can answer it (`by` program), or the plan was rejected.
-    """
+    """The run ended without a report: unanswerable (`by` program), or plan rejected."""
 
     run_id: str = ""
     by: Literal["program", "user"] = "program"

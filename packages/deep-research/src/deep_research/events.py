@@ -121,10 +121,7 @@ class SectionWritten(_Event):
 
 
 class SectionReviewed(_Event):
-    """A section was reviewed once written; on `retry` its researcher continues.
-
-    Of what nobody has judged the score is 0.
-    """
+    """A section was reviewed (score 0: by nobody); on `retry` its researcher goes on."""
 
     kind: Literal["section_reviewed"] = "section_reviewed"
     section: str
@@ -158,10 +155,7 @@ class GapFound(_Event):
 
 
 class Steered(_Event):
-    """The user's words to a running run; `what` is remark, drop, add or finish.
-
-    `steer` is its id, `late` says that nothing could be changed any more.
-    """
+    """The user's words; `what` is remark, drop, add or finish, `late` without effect."""
 
     kind: Literal["steered"] = "steered"
     steer: str
@@ -223,28 +217,10 @@ class RunDeclined(_Event):
 
 
 Event = (
-    RunStarted
-    | StageStarted
-    | Progress
-    | ClarificationAsked
-    | Understood
-    | Analyzed
-    | Discovered
-    | Planned
-    | SectionStarted
-    | Searched
-    | SectionWritten
-    | SectionReviewed
-    | Reviewed
-    | GapFound
-    | Steered
-    | ReportPiece
-    | Verified
-    | Revised
-    | ReportReady
-    | RunFailed
-    | RunDeclined
-)
+    RunStarted | StageStarted | Progress | ClarificationAsked | Understood | Analyzed | Discovered | Planned
+    | SectionStarted | Searched | SectionWritten | SectionReviewed | Reviewed | GapFound | Steered
+    | ReportPiece | Verified | Revised | ReportReady | RunFailed | RunDeclined
+)  # fmt: skip
 
 PASSING = frozenset({"report_piece"})
 """Kinds of events that are passed on to whoever listens, and not kept: they have no number of their own."""

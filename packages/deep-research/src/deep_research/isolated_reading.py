@@ -22,10 +22,7 @@ CRASHED = "reading it crashed, or took too much memory or time"
 
 
 class RejectedDocuments:
-    """Documents that ended their reader, by SHA-256; no later run tries them again.
-
-    They are lines in the file `path`, each with the version of the readers that failed; None keeps them in memory.
-    """
+    """Documents by SHA-256 that ended this version's readers, in a file or memory."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
@@ -52,8 +49,7 @@ class RejectedDocuments:
                 file.write(f"{self._version} {digest} {why}\n")
 
 
-_REJECTED = RejectedDocuments()
-"""Those of this process, where no file is given."""
+_REJECTED = RejectedDocuments()  # those of this process, where no file is given
 
 
 def read_bytes(
@@ -65,8 +61,6 @@ def read_bytes(
     read: Callable[[str, bytes, str], FileAnswer] = read_given,
 ) -> Document:
     """Return the document that `reader` makes of `data` in a worker, by `read`.
-
-    Blocks until the document is read.
 
     A reader that is none of the registry's works in this process. Raises Unreadable, also for what ended its reader,
     then or earlier (`rejected`), and Stopped.

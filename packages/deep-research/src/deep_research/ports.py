@@ -4,40 +4,11 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
-from deep_research.data import (
-    Action,
-    Assignment,
-    Brief,
-    Claim,
-    Decision,
-    Disagreement,
-    Discovery,
-    Document,
-    ExportInput,
-    Findings,
-    Found,
-    Gap,
-    Move,
-    Passage,
-    PassageHit,
-    PlanEdit,
-    Problem,
-    QueryAnalysis,
-    Question,
-    Ranking,
-    ReasonerInfo,
-    Review,
-    Revision,
-    SearchResult,
-    Section,
-    SectionReview,
-    Snapshot,
-    Source,
-    Template,
-    Term,
-    ToolSpec,
-    Turn,
-)
+from deep_research.data import ExportInput, Ranking, ReasonerInfo, Review, SectionReview, Template, Term, ToolSpec
+from deep_research.data.actions import Action, Found, SearchResult, Turn
+from deep_research.data.brief import Brief, Decision, Discovery, PlanEdit, QueryAnalysis, Question, Section
+from deep_research.data.evidence import Claim, Document, Gap, Passage, PassageHit, Snapshot, Source
+from deep_research.data.verification import Assignment, Disagreement, Findings, Move, Problem, Revision
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much is done, and how much there is (0 when unknown)."""
@@ -81,10 +52,7 @@ class SearchPlace(Protocol):
     purpose: str
 
     async def prepare(self, progress: Progress) -> Sequence[Gap]:
-        """Prepare the place (index folders, get a token); return what was not possible.
-
-        By default nothing is to be done.
-        """
+        """Prepare the place (index folders, get a token); return what was impossible."""
         return ()
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
@@ -206,20 +174,14 @@ class Journal(Protocol):
         ...
 
     def keep(self, kind: str, request: str, answer: str) -> None:
-        """Begin to keep the answer of a call that is under way, before `make` returns it.
-
-        A process that is killed while `make` still works with the answer has it then. Only the first answer is kept.
-        """
+        """Keep the first answer of a call before `make`, still at work, returns it."""
 
     def find(self, kind: str, request: str) -> str | None:
         """Return the answer of a call that was made before, or None."""
         ...
 
     def note(self, kind: str, request: str, answer: str) -> None:
-        """Record what the run saw beside its calls, as a replay needs it.
-
-        A later note of the same kind and request replaces the earlier one.
-        """
+        """Record (anew) what the run saw beside its calls, as a replay needs it."""
 
     def notes(self, kind: str) -> Mapping[str, str]:
         """Return the notes of a kind by request, in the order they were first made."""
@@ -245,24 +207,17 @@ class Closed(NamedTuple):
 
 
 class SharedLimits(Protocol):
-    """Limits of providers and hosts, shared by all processes on one database.
-
-    `name` is that of a provider or host.
-    """
+    """Limits by name of provider or host, for all processes on one database."""
 
     def place(self, name: str, most: int) -> AbstractAsyncContextManager[None]:
-        """Hold one of `most` places in the block; wait for a free one.
-
-        A process that dies holds none.
-        """
+        """Hold one of `most` places in the block, when one is free; no dead process does."""
         ...
 
     async def turn(self, name: str, every: float, ahead: float, most_wait: float) -> float:
         """Take the next turn, and return the seconds until it.
 
-        Turns lie `every` seconds apart, `ahead` of them at once.
-
-        A name that is closed for longer than `most_wait` gives these seconds as a negative number, and no turn.
+        Turns lie `every` seconds apart, `ahead` of them at once. A name that is closed for longer than `most_wait` gives
+        these seconds as a negative number, and no turn.
         """
         ...
 
@@ -283,10 +238,7 @@ class Ranker(Protocol):
     name: str
 
     async def rank(self, question: str, texts: Sequence[str]) -> Ranking:
-        """Return the worth of each text, in order; raise ModelError or ConfigError.
-
-        Scales differ between rankers.
-        """
+        """Return each text's worth, on any scale; raise ModelError or ConfigError."""
         ...
 
     async def close(self) -> None:
@@ -314,10 +266,8 @@ class Reasoner(Protocol):
     ) -> Decision:
         """Judge whether the question is understood after `rounds` clarifications.
 
-        The clarifications are the end of the history.
-
-        `terms` are the unknown terms of an earlier judgement as they were looked up; `template` suggests focus
-        points and options of clarifications, and replaces nothing that the user said.
+        These are the end of the history. `terms` are the unknown terms of an earlier judgement as they were looked up;
+        `template` suggests focus points and options of clarifications, and replaces nothing that the user said.
         """
         ...
 
@@ -328,10 +278,7 @@ class Reasoner(Protocol):
     async def discover_actions(
         self, question: Question, analysis: QueryAnalysis, turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
-        """Choose searches to look around before planning, for lists for entities.
-
-        None, or research_complete, ends the searches.
-        """
+        """Choose searches before planning, for lists for entities; none ends them."""
         ...
 
     async def entities(
@@ -357,10 +304,7 @@ class Reasoner(Protocol):
         ...
 
     async def next_move(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> Move:
-        """Return a researcher's next actions, or the notes that end its research.
-
-        Notes are Markdown with passage ids.
-        """
+        """Return a researcher's next actions, or its last notes: Markdown, passage ids."""
         ...
 
     async def take_notes(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> str:
@@ -370,19 +314,11 @@ class Reasoner(Protocol):
     async def delegate(
         self, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
-        """Choose the topics to research next, each by a researcher of its own.
-
-        None, or research_complete, ends the research.
-
-        `sections` are all there are, as far as they are; `turns` the delegations made before and what they brought.
-        """
+        """Choose the topics to research next; none, or research_complete, ends it."""
         ...
 
     async def review_section(self, section: Section, brief: Brief, voices: str = "") -> SectionReview:
-        """Judge how well a section's notes cover it, and whether to research it again.
-
-        `voices` says in words on how many independent sources they rest.
-        """
+        """Judge a section's notes; `voices` says how many independent sources they have."""
         ...
 
     async def review(self, brief: Brief, sections: Sequence[Section]) -> Review:
@@ -396,10 +332,7 @@ class Reasoner(Protocol):
     async def judge(
         self, claims: Sequence[Claim], flags: Mapping[str, Sequence[str]], library: Library, question: str
     ) -> Findings:
-        """Judge claims against cited passages; `flags` holds code's notes by claim id.
-
-        One that cannot judge returns nothing judged. Raises ModelError.
-        """
+        """Judge claims by their passages; `flags` are code's notes. Raises ModelError."""
         ...
 
     async def examine(self, assignment: Assignment, text: str, turns: Sequence[Turn], library: Library) -> Move:

@@ -15,8 +15,7 @@ _SNIFFED = 8192
 _MEGABYTE = 1_000_000
 _TEXTS = frozenset({"html", "plain", "jsonl", "table"})
 """Formats that are read as they lie: an honest page of 2 MB takes 2 s."""
-NO_TEXT = "no text"
-"""What is said of a file without any, and of pages of a PDF, which may be pictures."""
+NO_TEXT = "no text"  # what is said of a file without any, and of pages of a PDF, which may be pictures
 MOST_PAGES, _MOST_FOREIGN_PAGES = 100, 20
 """Pages that are read as pictures: of a file of the user's own, and of one that a search has found."""
 _SECONDS_PER_PICTURE = 6.0

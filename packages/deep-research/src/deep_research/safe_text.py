@@ -1,6 +1,4 @@
-"""Make texts safe to keep or show: no control or hidden characters, no keys.
-
-Keys are those that this process knows.
+"""Make texts safe to keep or show: no control or hidden characters, known keys.
 
 Models, file names, titles, tools and the errors of servers are outside: what they say passes here before it reaches
 an error message, an event, a record or a report.
@@ -58,10 +56,7 @@ def mask_known_bytes(data: bytes) -> bytes:
 
 
 def safe_text(text: str) -> str:
-    """Return `text` without terminal codes, control and hidden characters, secrets.
-
-    Line ends and tabs stay.
-    """
+    """Return text without terminal codes, control and hidden characters, secrets."""
     if not _PLAIN.fullmatch(text):
         text = _CONTROL.sub("", _LINE_END.sub("\n", _TERMINAL_CODE.sub("", text)))
     return mask_known(text) if _secrets else text

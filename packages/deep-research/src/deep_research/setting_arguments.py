@@ -1,7 +1,4 @@
-"""Settings as keyword arguments of the front door; written by `make docs`.
-
-They are for editors and type checkers.
-"""
+"""Settings as keyword arguments of the front door; written by `make docs`."""
 
 from collections.abc import Mapping, Sequence
 from os import PathLike

@@ -31,8 +31,7 @@ _NOT_SETTINGS = {"DEEP_RESEARCH_HOME", "DEEP_RESEARCH_CONFIG", "DEEP_RESEARCH_DA
 _MOST_SERVERS = 32
 _AROUND, _PLACES = " \t\r\n\"'", ("_HOST", "_URL")
 FOLDER_FILE = "deep-research.toml"
-_told: set[str] = set()
-"""What was said of settings that do not hold, so that it is said once."""
+_told: set[str] = set()  # what was said of settings that do not hold, so that it is said once
 _log = logging.getLogger(__name__)
 
 GROUPS = ("models", "search", "research", "review", "report", "limits")
@@ -57,12 +56,13 @@ SETTING_ALIASES = {
 _SEARCH_APIS = {"openai": "openai_web_search", "anthropic": "anthropic_web_search"}
 
 
-def _setting(default: Any, group: str, description: str, *, advanced: bool = False, **bounds: Any) -> Any:
-    """Declare a setting of a group; `bounds` are those of `pydantic.Field`."""
-    extra = {"group": group, "advanced": advanced}
+def _setting(default: Any, group: str, *, advanced: bool = False, **bounds: Any) -> Any:
+    """Declare a setting of a group, its meaning below it; `bounds` are pydantic's."""
     if isinstance(default, type):
-        return Field(default_factory=default, description=description, json_schema_extra=extra, **bounds)
-    return Field(default, description=description, json_schema_extra=extra, **bounds)
+        bounds["default_factory"] = default
+    else:
+        bounds["default"] = default
+    return Field(json_schema_extra={"group": group, "advanced": advanced}, **bounds)
 
 
 class Settings(BaseModel):
@@ -71,147 +71,103 @@ class Settings(BaseModel):
     A name that is none is passed over here, for records of earlier versions; `load_settings` refuses it.
     """
 
-    model_config = ConfigDict(frozen=True, extra="ignore", protected_namespaces=())
+    model_config = ConfigDict(frozen=True, extra="ignore", protected_namespaces=(), use_attribute_docstrings=True)
 
-    model_provider: str = _setting(
-        "auto",
-        "models",
-        "Model provider, `auto` (the first whose key is set, else `finder`), or `finder` (no model).",
-    )
-    model_name: str | None = _setting(None, "models", "Model. Empty: the provider's default.")
-    model_base_url: str = _setting("", "models", "Base address of the model server. Empty: the provider's own.")
-    fallback_models: tuple[str, ...] = _setting(
-        (), "models", "Models to use when the model fails: MODEL or PROVIDER:MODEL, separated by commas."
-    )
-    ranker: str = _setting(
-        "",
-        "models",
-        "Ranker of what is quoted without a model: `openai`, `compatible`, `ollama` (embeddings), `jina`, `cohere` "
-        "(rerank) or `model`, each with `:MODEL`. Empty: none.",
-    )
-    ranker_base_url: str = _setting("", "models", "Base address of the ranker's server. Empty: the provider's own.")
-    enable_thinking: bool = _setting(False, "models", "Let models reason before they answer, where they can.")
-    research_model: str | None = _setting(
-        None, "models", "Model for planning and searching: MODEL or PROVIDER:MODEL. Empty: `model_name`."
-    )
-    write_model: str | None = _setting(
-        None,
-        "models",
-        "Model for taking notes at the end of a research, and for naming the entries of a list: MODEL or PROVIDER:MODEL. Empty: `model_name`. Also `compression_model`, and `summarization_model`: pages are quoted, never summarised, so there is no other model for it.",
-    )
-    report_model: str | None = _setting(
-        None, "models", "Model that writes and revises the report: MODEL or PROVIDER:MODEL. Empty: `model_name`."
-    )
-    judge_model: str | None = _setting(
-        None,
-        "models",
-        "Model that reviews notes and verifies the report: MODEL or PROVIDER:MODEL. Empty: `model_name`.",
-    )
-    model_timeout_seconds: float = _setting(
-        120,
-        "models",
-        "Timeout: the longest wait for more output of a model, in seconds; of a web source or page, at most 30.",
-        ge=1,
-        le=3600,
-    )
-    max_context_tokens: int = _setting(
-        100_000,
-        "models",
-        "Context window of the model, in tokens; an answer takes at most a quarter of it. Unless it is set, what is known of the model (131,072 of unknown ones; 32,768 at Ollama).",
-        ge=4_000,
-        le=10_000_000,
-    )
-    research_max_tokens: int = _setting(
-        10_000, "models", "Maximum output of a planning or research call, in tokens.", advanced=True, ge=256, le=200_000
-    )
-    write_max_tokens: int = _setting(
-        8_000, "models", "Maximum length of the notes of a section, in tokens.", advanced=True, ge=256, le=200_000
-    )
-    report_max_tokens: int = _setting(
-        16_000, "models", "Maximum output of a call that writes, in tokens.", advanced=True, ge=256, le=200_000
-    )
-    max_structured_output_retries: int = _setting(
-        2, "models", "Retries when an answer does not fit its schema.", advanced=True, ge=0, le=10
-    )
+    model_provider: str = _setting("auto", "models")
+    """Model provider, `auto` (the first whose key is set, else `finder`), or `finder` (no model)."""
+    model_name: str | None = _setting(None, "models")
+    """Model. Empty: the provider's default."""
+    model_base_url: str = _setting("", "models")
+    """Base address of the model server. Empty: the provider's own."""
+    fallback_models: tuple[str, ...] = _setting((), "models")
+    """Models to use when the model fails: MODEL or PROVIDER:MODEL, separated by commas."""
+    ranker: str = _setting("", "models")
+    """Ranker of what is quoted without a model: `openai`, `compatible`, `ollama` (embeddings), `jina`, `cohere` (rerank) or `model`, each with `:MODEL`. Empty: none."""
+    ranker_base_url: str = _setting("", "models")
+    """Base address of the ranker's server. Empty: the provider's own."""
+    enable_thinking: bool = _setting(False, "models")
+    """Let models reason before they answer, where they can."""
+    research_model: str | None = _setting(None, "models")
+    """Model for planning and searching: MODEL or PROVIDER:MODEL. Empty: `model_name`."""
+    write_model: str | None = _setting(None, "models")
+    """Model for taking notes at the end of a research, and for naming the entries of a list: MODEL or PROVIDER:MODEL. Empty: `model_name`. Also `compression_model`, and `summarization_model`: pages are quoted, never summarised, so there is no other model for it."""
+    report_model: str | None = _setting(None, "models")
+    """Model that writes and revises the report: MODEL or PROVIDER:MODEL. Empty: `model_name`."""
+    judge_model: str | None = _setting(None, "models")
+    """Model that reviews notes and verifies the report: MODEL or PROVIDER:MODEL. Empty: `model_name`."""
+    model_timeout_seconds: float = _setting(120, "models", ge=1, le=3600)
+    """Timeout: the longest wait for more output of a model, in seconds; of a web source or page, at most 30."""
+    max_context_tokens: int = _setting(100_000, "models", ge=4_000, le=10_000_000)
+    """Context window of the model, in tokens; an answer takes at most a quarter of it. Unless it is set, what is known of the model (131,072 of unknown ones; 32,768 at Ollama)."""
+    research_max_tokens: int = _setting(10_000, "models", advanced=True, ge=256, le=200_000)
+    """Maximum output of a planning or research call, in tokens."""
+    write_max_tokens: int = _setting(8_000, "models", advanced=True, ge=256, le=200_000)
+    """Maximum length of the notes of a section, in tokens."""
+    report_max_tokens: int = _setting(16_000, "models", advanced=True, ge=256, le=200_000)
+    """Maximum output of a call that writes, in tokens."""
+    max_structured_output_retries: int = _setting(2, "models", advanced=True, ge=0, le=10)
+    """Retries when an answer does not fit its schema."""
 
-    strategy: str = _setting(
-        "",
-        "search",
-        "Set of web sources (`deep-research sources`). Empty: none, or `auto` with a model and no documents.",
-    )
-    sources: tuple[str, ...] = _setting((), "search", "Web sources to search, by name, separated by commas.")
-    source_options: dict[str, dict[str, Any]] = _setting(
-        dict, "search", "Options of single sources, by name (in the file: [source_options.NAME])."
-    )
-    contact: str = _setting("", "search", "E-mail or web address to give to the APIs that ask for one.")
-    proxy: str = _setting(
-        "", "search", "Address of an HTTP proxy for all outgoing requests; none is taken from the environment."
-    )
-    mcp_servers: dict[str, McpServer] = _setting(
-        dict, "search", "MCP servers by name (in the file: [mcp_servers.NAME]); see docs/mcp.md."
-    )
-    mcp_prompt: str = _setting(
-        "", "search", "What the model should know about the tools of the MCP servers.", max_length=4_000
-    )
-    allowed_internal_hosts: tuple[str, ...] = _setting(
-        (), "search", "Internal hosts that pages may be read from, separated by commas.", advanced=True
-    )
+    strategy: str = _setting("", "search")
+    """Set of web sources (`deep-research sources`). Empty: none, or `auto` with a model and no documents."""
+    sources: tuple[str, ...] = _setting((), "search")
+    """Web sources to search, by name, separated by commas."""
+    source_options: dict[str, dict[str, Any]] = _setting(dict, "search")
+    """Options of single sources, by name (in the file: [source_options.NAME])."""
+    contact: str = _setting("", "search")
+    """E-mail or web address to give to the APIs that ask for one."""
+    proxy: str = _setting("", "search")
+    """Address of an HTTP proxy for all outgoing requests; none is taken from the environment."""
+    mcp_servers: dict[str, McpServer] = _setting(dict, "search")
+    """MCP servers by name (in the file: [mcp_servers.NAME]); see docs/mcp.md."""
+    mcp_prompt: str = _setting("", "search", max_length=4_000)
+    """What the model should know about the tools of the MCP servers."""
+    allowed_internal_hosts: tuple[str, ...] = _setting((), "search", advanced=True)
+    """Internal hosts that pages may be read from, separated by commas."""
 
-    workflow: Workflow = _setting(
-        "sections", "research", "How a run works: sections in parallel, one loop, a supervisor, or one quick answer."
-    )
-    template: str = _setting(
-        "",
-        "research",
-        "Focus template (`deep-research templates`). Empty: chosen by the question. `none`: no template.",
-    )
-    allow_clarification: bool = _setting(True, "research", "Ask the user when the question is unclear.")
-    max_clarification_rounds: int = _setting(
-        3, "research", "Maximum number of questions to the user before a best guess is used.", ge=0, le=10
-    )
-    confirm_plan: bool = _setting(False, "research", "Show the plan, and wait until the user confirms it.")
-    confirm_review: bool = _setting(
-        False, "research", "Show the review of the sections (workflow `sections`), and wait for what the user decides."
-    )
-    max_tool_calls_per_researcher: int = _setting(
-        10, "research", "Maximum number of tool calls per section or topic, and attempt.", ge=1, le=100
-    )
-    max_discover_iterations: int = _setting(
-        5, "research", "Maximum rounds of searching for the entries of a list question.", advanced=True, ge=1, le=20
-    )
-    max_iterations: int = _setting(5, "research", "Maximum rounds of the `loop` workflow.", ge=1, le=10)
-    max_researcher_iterations: int = _setting(
-        6, "research", "Maximum rounds of delegation in the `supervisor` workflow.", ge=1, le=20
-    )
-    max_concurrent_research_units: int = _setting(
-        5, "research", "Maximum number of topics delegated at the same time by the `supervisor`.", ge=1, le=64
-    )
-    confidence_start: float = _setting(
-        0.7, "research", "Minimum confidence to start without asking.", advanced=True, ge=0, le=1
-    )
-    confidence_ask: float = _setting(0.5, "research", "Always ask below this confidence.", advanced=True, ge=0, le=1)
-    confidence_never_ask: float = _setting(
-        0.9, "research", "Never ask at this confidence or above.", advanced=True, ge=0, le=1
-    )
-    focus_points_start: int = _setting(
-        3, "research", "Minimum number of focus points to start without asking.", advanced=True, ge=0, le=20
-    )
-    focus_points_ask: int = _setting(
-        2, "research", "Always ask when the question has fewer focus points.", advanced=True, ge=0, le=20
-    )
+    workflow: Workflow = _setting("sections", "research")
+    """How a run works: sections in parallel, one loop, a supervisor, or one quick answer."""
+    template: str = _setting("", "research")
+    """Focus template (`deep-research templates`). Empty: chosen by the question. `none`: no template."""
+    allow_clarification: bool = _setting(True, "research")
+    """Ask the user when the question is unclear."""
+    max_clarification_rounds: int = _setting(3, "research", ge=0, le=10)
+    """Maximum number of questions to the user before a best guess is used."""
+    confirm_plan: bool = _setting(False, "research")
+    """Show the plan, and wait until the user confirms it."""
+    confirm_review: bool = _setting(False, "research")
+    """Show the review of the sections (workflow `sections`), and wait for what the user decides."""
+    max_tool_calls_per_researcher: int = _setting(10, "research", ge=1, le=100)
+    """Maximum number of tool calls per section or topic, and attempt."""
+    max_discover_iterations: int = _setting(5, "research", advanced=True, ge=1, le=20)
+    """Maximum rounds of searching for the entries of a list question."""
+    max_iterations: int = _setting(5, "research", ge=1, le=10)
+    """Maximum rounds of the `loop` workflow."""
+    max_researcher_iterations: int = _setting(6, "research", ge=1, le=20)
+    """Maximum rounds of delegation in the `supervisor` workflow."""
+    max_concurrent_research_units: int = _setting(5, "research", ge=1, le=64)
+    """Maximum number of topics delegated at the same time by the `supervisor`."""
+    confidence_start: float = _setting(0.7, "research", advanced=True, ge=0, le=1)
+    """Minimum confidence to start without asking."""
+    confidence_ask: float = _setting(0.5, "research", advanced=True, ge=0, le=1)
+    """Always ask below this confidence."""
+    confidence_never_ask: float = _setting(0.9, "research", advanced=True, ge=0, le=1)
+    """Never ask at this confidence or above."""
+    focus_points_start: int = _setting(3, "research", advanced=True, ge=0, le=20)
+    """Minimum number of focus points to start without asking."""
+    focus_points_ask: int = _setting(2, "research", advanced=True, ge=0, le=20)
+    """Always ask when the question has fewer focus points."""
 
-    max_review_iterations: int = _setting(
-        2, "review", "Maximum number of times that weak sections are researched again.", ge=0, le=10
-    )
+    max_review_iterations: int = _setting(2, "review", ge=0, le=10)
+    """Maximum number of times that weak sections are researched again."""
 
-    depth: Literal["brief", "standard", "deep"] = _setting(
-        "standard", "report", "Length of the report: about 500, 1,500 to 3,000, or 5,000 to 10,000 words."
-    )
+    depth: Literal["brief", "standard", "deep"] = _setting("standard", "report")
+    """Length of the report: about 500, 1,500 to 3,000, or 5,000 to 10,000 words."""
 
-    budget_usd: float | None = _setting(None, "limits", "Maximum cost of a run, in US dollars.", gt=0, le=10_000)
-    budget_tokens: int | None = _setting(
-        None, "limits", "Maximum number of tokens that a run may use.", ge=5_000, le=1_000_000_000
-    )
+    budget_usd: float | None = _setting(None, "limits", gt=0, le=10_000)
+    """Maximum cost of a run, in US dollars."""
+    budget_tokens: int | None = _setting(None, "limits", ge=5_000, le=1_000_000_000)
+    """Maximum number of tokens that a run may use."""
 
     def output_tokens(self, role: Role) -> int:
         """Return the maximum output of a call in a role, in tokens."""
@@ -226,7 +182,6 @@ class Settings(BaseModel):
     @field_validator("proxy")
     @classmethod
     def _is_http(cls, value: str) -> str:
-        """Check the proxy's address, which serves pages, models and MCP servers alike."""
         parts = urlsplit(value)
         if value and not (
             parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and " " not in value
@@ -258,9 +213,7 @@ def settings_of(group: str, *, advanced: bool = False) -> list[str]:
 
 
 def load_keys(variables: Iterable[str]) -> dict[str, str]:
-    """Return those of `variables` that are set; keys are never stored or shown.
-
-    They are keys and addresses of services.
+    """Return the keys and addresses of services that are set; never stored or shown.
 
     Google's own programs name the key of Gemini GOOGLE_API_KEY; with GOOGLE_CSE_ID that is the key of its search.
     Quotes around a value are none of it: Docker's --env-file and Windows' `set` keep them.
@@ -307,10 +260,7 @@ _ROUNDS = {"loop": "max_iterations", "supervisor": "max_researcher_iterations"}
 
 
 def limit_rounds(number: int | None, workflow: str | None = None) -> dict[str, Any]:
-    """Return the setting that limits a workflow's rounds; nothing without a number.
-
-    None for `workflow` means the one in force.
-    """
+    """Return the setting of a workflow's rounds (None: the one in force) if limited."""
     if number is None:
         return {}
     return {_ROUNDS.get(workflow or load_settings().workflow, "max_review_iterations"): number}
@@ -327,10 +277,7 @@ def database_url() -> str:
 
 
 def snapshots_url() -> str:
-    """Return where texts of database runs lie (`DEEP_RESEARCH_SNAPSHOTS_URL`), or "".
-
-    "" is for the database itself.
-    """
+    """Return where texts of database runs lie (`DEEP_RESEARCH_SNAPSHOTS_URL`, or "")."""
     return hide_credentials(os.environ.get(_SNAPSHOTS, "").strip())  # noqa: TID251 - the one place
 
 
@@ -365,10 +312,7 @@ def load_settings(**arguments: Any) -> Settings:
 
 
 def _own_names(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings under our names, which win over aliases; tell of a conflict.
-
-    Of two aliases of one setting the later counts.
-    """
+    """Return settings under our names, which win; of two aliases the later counts."""
     named: dict[str, Any] = {}
     for theirs, ours in SETTING_ALIASES.items():
         if theirs not in values or ours in values:
@@ -386,18 +330,12 @@ def _own_names(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_server(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings without model and address, which belong to one provider.
-
-    Another provider's key must not be sent there.
-    """
+    """Return settings without model and address, so that no other key is sent there."""
     return {name: value for name, value in values.items() if name not in ("model_name", "model_base_url")}
 
 
 def _from_files() -> list[tuple[str, dict[str, Any]]]:
-    """Return the files that hold, each with its origin, the one that wins last.
-
-    That is the one that was named, or that of the state folder with what the current folder's own may add to it.
-    """
+    """Return the files that hold, each with its origin, the one that wins last."""
     named = os.environ.get("DEEP_RESEARCH_CONFIG")  # noqa: TID251 - the one place
     if named:
         found = _from_file(Path(named))
@@ -425,10 +363,7 @@ def _from_file(path: Path, *, is_foreign: bool = False) -> dict[str, Any] | None
 
 
 def _of_stranger(values: dict[str, Any]) -> dict[str, Any]:
-    """Return what the current folder's own file may set; tell once what it may not.
-
-    A download can bring such a file.
-    """
+    """Return what a file of the current folder, maybe a stranger's, sets; warn once."""
     known = {name: value for name, value in values.items() if is_setting(name)}
     kept, left_out = take_over(_own_names(known))
     if left_out:
@@ -447,7 +382,6 @@ def _tell_once(message: str) -> None:
 
 
 def _set_inside(table: object, path: str, keys: Sequence[str], value: object) -> dict[str, Any]:
-    """Return `table` with a source's option set; raise ConfigError for another path."""
     if not path.startswith("source_options.") or len(keys) != 2 or not all(keys):
         message = f"Unknown setting {path!r}. Options of sources are set as source_options.NAME.OPTION."
         raise ConfigError(message, setting=path, value=value)

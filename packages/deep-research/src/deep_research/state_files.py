@@ -1,7 +1,4 @@
-"""Files and folders of the state folder, owner-only; damaged ones are set aside.
-
-Their permissions do not depend on the umask.
-"""
+"""Files and folders of the state folder, owner-only whatever the umask is."""
 
 import os
 import secrets
@@ -33,18 +30,12 @@ else:
         fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-OWNERS = "owners"
-"""The folder of the owners' own state folders, of a server."""
-RUNS = "runs"
-"""The folder of the runs in the state folder."""
-DOCUMENTS = "documents"
-"""The folder of the indexes of documents."""
-PAGES = "pages.db"
-"""The file of the pages that were fetched."""
-SPOOL = "spool"
-"""The folder of answers on their way into a database."""
-REJECTED = "rejected-documents.txt"
-"""The file of the documents that ended their reader."""
+OWNERS = "owners"  # the folder of the owners' own state folders, of a server
+RUNS = "runs"  # the folder of the runs in the state folder
+DOCUMENTS = "documents"  # the folder of the indexes of documents
+PAGES = "pages.db"  # the file of the pages that were fetched
+SPOOL = "spool"  # the folder of answers on their way into a database
+REJECTED = "rejected-documents.txt"  # the file of the documents that ended their reader
 
 _FILE, _FOLDER = 0o600, 0o700
 _OTHERS = 0o077
@@ -59,10 +50,7 @@ def open_private(path: Path, mode: str) -> IO[str]:
 
 
 def open_new(path: Path, *, private: bool) -> IO[bytes]:
-    """Open a new file for writing, owner-only if `private`; raise OSError.
-
-    No symbolic link is followed.
-    """
+    """Open a new file, no link, owner-only if `private`, for writing; raise OSError."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     return os.fdopen(os.open(path, flags, _FILE if private else 0o666), "wb")
 
@@ -84,10 +72,7 @@ def make_private_file(path: Path | str) -> None:
 
 
 def make_private_folder(path: Path) -> None:
-    """Make a missing folder and its missing parents, accessible to the owner alone.
-
-    Raises OSError.
-    """
+    """Make a missing folder and its parents, for the owner alone. Raises OSError."""
     if not path.is_dir():
         if path.parent != path:
             make_private_folder(path.parent)
@@ -111,10 +96,7 @@ def is_damage(error: BaseException | None) -> bool:
 
 
 def set_aside(path: Path) -> None:
-    """Rename a damaged database to `….damaged` and delete SQLite's files beside it.
-
-    An earlier `….damaged` is replaced.
-    """
+    """Rename a damaged database to `….damaged`, in place of an earlier one."""
     with suppress(OSError):
         path.replace(path.with_name(f"{path.name}.damaged"))
     for suffix in ("-wal", "-shm"):

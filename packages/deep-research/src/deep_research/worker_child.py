@@ -21,16 +21,13 @@ from pydantic_core import to_jsonable_python
 from deep_research import errors
 from deep_research.errors import ResearchError
 
-SIZE = 8
-"""Bytes that tell how long a pickle is."""
+SIZE = 8  # bytes that tell how long a pickle is
 RESULT, FAILURE, DEFECT, ASKS = b"=", b"!", b"#", b"?"
 """How a line of the child begins, and what follows: a result, an error of ours, any other error, a question."""
-LAST = b"."
-"""The second sign of a line when the process has swollen and is to be given no more work."""
+LAST = b"."  # the second sign of a line when the process has swollen and is to be given no more work
 _SWOLLEN = 100_000_000
 """Memory that was not given back, from which the process is replaced: the next call has that much less."""
-_LARGEST_FILE = 1_000_000_000
-"""Of those in the folder that a process may be given; the parent takes it away."""
+_LARGEST_FILE = 1_000_000_000  # of those in the folder that a process may be given; the parent takes it away
 
 
 class Limits(NamedTuple):
@@ -52,12 +49,10 @@ class _Parent:
         self._requests, self._answers = requests, answers
 
     def requests(self) -> Iterator[Any]:
-        """Yield what the parent sends, until it ends."""
         while len(size := self._requests.read(SIZE)) == SIZE:
             yield pickle.loads(self._requests.read(int.from_bytes(size)))  # noqa: S301 - the parent's
 
     def tell(self, kind: bytes, value: Any) -> None:
-        """Send one line."""
         sign = LAST if _address_space() > _at_start + _SWOLLEN else b" "
         said = json.dumps(to_jsonable_python(value), ensure_ascii=False).encode("utf-8", "surrogatepass")
         self._answers.write(kind + sign + said + b"\n")
@@ -76,10 +71,7 @@ def ask_parent(name: str, *args: Any, **named: Any) -> Any:
 
 @contextmanager
 def limited(limits: Limits) -> Iterator[None]:
-    """Limit this process's memory and time inside the block; excess time ends it.
-
-    Where the system has no such limits, the waiting time of the parent is the only one.
-    """
+    """Limit this process in the block where the system can; excess time ends it."""
     if sys.platform == "win32":
         yield
         return
@@ -108,10 +100,7 @@ _at_start = _address_space()
 
 
 def _answer(parent: _Parent, function: str, args: tuple[Any, ...], limits: Limits | None) -> None:
-    """Call a function and send its result or error.
-
-    Without `limits` the function sets its own.
-    """
+    """Call a function within `limits`, or within its own; send its result or error."""
     module, _, name = function.partition(":")
     try:
         call = getattr(importlib.import_module(module), name)

@@ -88,10 +88,7 @@ _SWITCH: ContextVar[StopSwitch | None] = ContextVar("stop_switch", default=None)
 
 
 class Worker:
-    """A process that calls functions one after another; a thread reads its answers.
-
-    It may write files in `folder` alone ("": none at all). Raises OSError when it cannot be started.
-    """
+    """A process that calls functions in turn, and writes files in `folder` alone."""
 
     def __init__(self, folder: str = "") -> None:
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
@@ -187,7 +184,6 @@ class _Pool:
 
     @contextmanager
     def lent(self) -> Iterator[Worker]:
-        """Lend a process; it is kept for the next call."""
         with self.room:
             worker = self._taken()
             try:
@@ -199,7 +195,6 @@ class _Pool:
                     worker.close()
 
     def _taken(self) -> Worker:
-        """Return an idle process that is still there, or a new one."""
         with suppress(IndexError):
             while not (worker := self.idle.pop()).is_usable:
                 worker.close()
@@ -207,13 +202,11 @@ class _Pool:
         return Worker()
 
     def close(self) -> None:
-        """End all that are idle."""
         while self.idle:
             self.idle.pop().close()
 
 
-_pools = [_Pool()]
-"""The last is in use; a process that was forked leaves those of its parent alone."""
+_pools = [_Pool()]  # the last is in use; a process that was forked leaves those of its parent alone
 
 
 @atexit.register

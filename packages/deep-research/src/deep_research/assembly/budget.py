@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 _SHARES: dict[Role, float] = {"research": 0.4, "read": 0.4, "review": 0.55, "write": 0.65, "judge": 0.7, "report": 0.95}
 """Up to which share of a budget each kind of work may spend. Where it is tight, sections are written
 rather than reviewed; the rest is for the report, and for its check when it is written."""
-_USUAL_ANSWER = 700
-"""Tokens of a usual answer."""
+_USUAL_ANSWER = 700  # tokens of a usual answer
 
 
 class _OpenCall:
@@ -76,10 +75,7 @@ class PaidCalls:
             self._purse.pay(usage, cost)
 
     async def complete(self, request: ModelRequest, role: Role) -> ModelAnswer:
-        """Return the answer. Raises LimitReached on a spent budget, and client errors.
-
-        The budget is that of research.
-        """
+        """Return the answer. Raises LimitReached on a spent budget, and client errors."""
         most = self._settings.output_tokens(role)
         request = request.model_copy(update={"max_output_tokens": min(request.max_output_tokens, most)})
         models = [model.model for model in self._client.models_of(role)]
@@ -156,10 +152,7 @@ class Spent(NamedTuple):
 
 
 class Purse:
-    """What a run has spent and what is in flight, against its budget.
-
-    Each kind of work may spend up to a share of it: what a later stage needs is left by the earlier ones.
-    """
+    """What a run has spent and has in flight; each kind of work may spend a share."""
 
     def __init__(self, settings: Settings) -> None:
         self._usd, self._tokens = settings.budget_usd, settings.budget_tokens
@@ -169,7 +162,6 @@ class Purse:
         self._shares = dict(_SHARES)
 
     def pay(self, usage: Usage, cost_usd: float | None) -> None:
-        """Note what a call has cost."""
         paid = Spent(usage.prompt_tokens + usage.completion_tokens, cost_usd or 0.0)
         self._spent = _plus(self._spent, paid)
         if usage.cost_usd is not None:

@@ -42,15 +42,12 @@ MakeWeb = Callable[["WebOptions"], "Web"]
 """Builds the connection to the web from its options; a test builds one that leads to a web of its own."""
 
 
-_MOST_FILE_BYTES = 64 * 2**20
-"""A larger file is a data set, not a document; the longest books and manuals have less."""
+_MOST_FILE_BYTES = 64 * 2**20  # A larger file is a data set, not a document; the longest books and manuals have less
 
 
 @dataclass(frozen=True)
 class RunEnvironment:
     """A program's input to its runs: state folder, listener, answers, replacements.
-
-    Replacements stand in for the usual parts.
 
     `places` are searched instead of the run's own sources. `make_web` builds the connection to the web in place of
     `fetch.web.Web`. `mcp_servers` replace those of the settings in force (None: those). `own` are the models and tools
@@ -113,10 +110,7 @@ class OpenTools:
 
 @asynccontextmanager
 async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[RunContext]:
-    """Yield a job's complete context; all parts are closed at the block's end.
-
-    The sources are not prepared. Raises ConfigError and StoreError.
-    """
+    """Yield a job's context, its sources unprepared. Raises ConfigError, StoreError."""
     async with AsyncExitStack() as stack:
         library, journal = await asyncio.to_thread(lambda: (job.store.open_library(), job.store.open_journal()))
         for store in (journal, library):  # closing writes what is left to the disk, which may take its time
@@ -178,10 +172,6 @@ async def _open_outside(
     stores: tuple[Library, Journal],
     on_gap: Callable[[Gap], object],
 ) -> Outside:
-    """Open and note all that the run reaches outside itself.
-
-    The bundled library is searched only where `stands_in` is set and nothing else can be.
-    """
     library, journal = stores
     tools, own = OpenTools(), environment.own
     if (environment.places is None and job.record.mcp_servers) or own.tools or own.hn_tools:
@@ -223,19 +213,14 @@ def bundled_library() -> Path:
 
 
 def index_name(docs: Sequence[str]) -> str:
-    """Return the file name stem of the index of these paths.
-
-    Without paths it is that of the bundled library.
-    """
+    """Return the stem of the index of these paths (none: of the bundled library)."""
     paths = [Path(p).expanduser() for p in docs] or [bundled_library()]
     names = "\0".join(sorted(str(p.resolve()) for p in paths))
     return hashlib.sha256(names.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 def open_documents(docs: Sequence[str], home: Path) -> tuple[SearchPlace, Library]:
-    """Return the user's documents as a source, unprepared, and their open index.
-
-    The caller closes the index.
+    """Return the user's documents as a source, unprepared, and its index to close.
 
     Without `docs` it is that of the bundled library. Each set of paths has an index of its own in the state folder, kept
     from run to run. One that another version of the readers has made would be emptied file by file, so it is replaced

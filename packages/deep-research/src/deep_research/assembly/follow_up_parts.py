@@ -28,10 +28,7 @@ class JournalSince:
 def prepared_late(
     places: Sequence[SearchPlace], emit: Callable[[Event], None], on_gap: Callable[[Gap], object]
 ) -> tuple[SearchPlace, ...]:
-    """Return the places, each prepared before its first search.
-
-    Pages named in the question need no preparation.
-    """
+    """Return the places, each to be prepared before its first search."""
 
     def show(what: str, done: int, total: int) -> None:
         emit(Progress(what=what, done=done, total=total))
@@ -40,8 +37,6 @@ def prepared_late(
 
 
 class _PreparedLate(SearchPlace):
-    """A place that makes itself ready before its first search (`ports.SearchPlace`)."""
-
     def __init__(self, place: SearchPlace, on_progress: OnProgress, on_gap: Callable[[Gap], object]) -> None:
         self.name, self.purpose = place.name, place.purpose
         self._place, self._on_progress, self._on_gap = place, on_progress, on_gap

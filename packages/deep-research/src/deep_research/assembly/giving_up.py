@@ -7,8 +7,7 @@ from typing import TypeVar
 from deep_research.errors import Blocked, RateLimited, SourceError
 
 _T = TypeVar("_T")
-_FAILURES = 2
-"""Calls, one after the other, that may fail."""
+_FAILURES = 2  # calls, one after the other, that may fail
 
 
 class GivingUp:

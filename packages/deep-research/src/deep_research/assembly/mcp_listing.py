@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 
 class ServerRow(NamedTuple):
-    """One server: `missing` setup steps ("" when ready), `tools` found by a check.
-
-    A tool is (name, how it is used): searched, offered, or why it is not offered.
-    """
+    """One server: `missing` setup steps ("": ready), `tools` (name, use) of a check."""
 
     name: str
     reached_by: str
@@ -30,7 +27,6 @@ class ServerRow(NamedTuple):
 
     @property
     def ready(self) -> bool:
-        """Whether it can be used."""
         return not self.missing
 
 
@@ -52,10 +48,7 @@ def variables_of(servers: Mapping[str, McpServer]) -> dict[str, str]:
 
 
 def connection_to(name: str, server: McpServer, values: Mapping[str, str], settings: Settings) -> "McpConnection":
-    """Return an unopened server connection that hides variable values in its output.
-
-    Logs and errors are covered.
-    """
+    """Return an unopened connection whose logs and errors hide variable values."""
     from deep_research.mcp.mcp_connection import McpConnection  # noqa: PLC0415 - only with a server
 
     hide = partial(mask_secrets, secrets=server.secrets(values))

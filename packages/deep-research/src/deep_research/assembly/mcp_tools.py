@@ -6,7 +6,6 @@ import re
 import threading
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from importlib.util import find_spec
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +16,7 @@ from deep_research.assembly.own_objects import OwnObjects
 from deep_research.concurrency import in_background, side_by_side
 from deep_research.data import Document, Found, Gap, SearchResult, ToolSpec
 from deep_research.data.outside_tools import OfferedTool, ToolAnswer
-from deep_research.errors import Blocked, ConfigError, NotFound, SourceError, Unreadable, WorkTooLarge
+from deep_research.errors import Blocked, NotFound, SourceError, Unreadable, WorkTooLarge
 from deep_research.fetch.addresses import KnownAddresses, named_in_page, urls_in
 from deep_research.fetch.fetched_page import MAX_LINKS
 from deep_research.mcp.tool_answers import strings_in
@@ -59,13 +58,10 @@ class NamedAddresses:
         if unknown := [url for url in wanted if not self._is_known(url)]:
             self._look()
             if unknown := [url for url in unknown if not self._is_known(url)]:
-                message = (
-                    f"Nobody has named the address {unknown[0][:200]!r}: neither the user nor a source nor a page."
-                )
+                message = f"Nobody has named the address {unknown[0][:200]!r}: no user, no source and no page."
                 raise Blocked(message, url=unknown[0])
 
     def learn(self, read: "_Read") -> None:
-        """Add an answer's addresses: those of its sources and those in its text."""
         for known in self._known:
             known.add(*read.given)
             known.add_linked(*read.named)
@@ -84,18 +80,13 @@ class NamedAddresses:
 
 
 class _Read(NamedTuple):
-    """A tool answer's content: sources, their addresses, and addresses in its text."""
-
     result: SearchResult
     given: tuple[str, ...]
     named: tuple[str, ...]
 
 
 def read_answer(answer: ToolAnswer, server: str, tool: str, arguments: str) -> _Read:
-    """Return the sources and addresses in a tool's answer; run it in a worker.
-
-    Untrusted text is safe to read there.
-    """
+    """Return the sources and addresses in a tool's hostile answer; for a worker."""
     result = sources_in(answer, Call(server, tool, arguments))
     texts = [*(part.text for part in answer.parts), *strings_in(answer.structured)]
     named = dict.fromkeys(url for text in texts for url in named_in_page(text))
@@ -125,19 +116,9 @@ def _addresses(name: str, value: Any) -> Iterator[str]:
         yield from urls_in(text)
 
 
-HACKER_NEWS = ("hackernews", "hn")
-"""Names of a server that replaces the source `hackernews`."""
-_PROGRAM = "program"
-"""The origin of tools that a program hands in."""
-_MOST_PLACES = 3
-"""Tools of one server that are searched."""
-
-
-def check_installed(settings: Settings) -> None:
-    """Raise ConfigError when there are MCP servers and the SDK is not installed."""
-    if settings.mcp_servers and find_spec("mcp") is None:
-        message = "MCP servers need the package mcp: pip install 'deep-research[mcp]'."
-        raise ConfigError(message, setting="mcp_servers", value=sorted(settings.mcp_servers))
+HACKER_NEWS = ("hackernews", "hn")  # names of a server that replaces the source `hackernews`
+_PROGRAM = "program"  # the origin of tools that a program hands in
+_MOST_PLACES = 3  # tools of one server that are searched
 
 
 @asynccontextmanager

@@ -15,10 +15,8 @@ MODEL_SETTINGS: Mapping[Role, str] = {
     "judge": "judge_model",
 }
 """The setting that names the model of each role: who takes notes also reads, who verifies also reviews."""
-MODEL_NAMES = ("model", *dict.fromkeys(MODEL_SETTINGS.values()))
-"""Arguments that take the name of a model, or a model."""
-OWN_ARGUMENTS = ("model", "tools", "hn_mcp_tools")
-"""Arguments that hold objects, and are no settings."""
+MODEL_NAMES = ("model", *dict.fromkeys(MODEL_SETTINGS.values()))  # arguments that take the name of a model, or a model
+OWN_ARGUMENTS = ("model", "tools", "hn_mcp_tools")  # arguments that hold objects, and are no settings
 
 
 @dataclass(frozen=True)
@@ -34,12 +32,7 @@ NOTHING = OwnObjects()
 
 
 def take_objects(values: Mapping[str, Any]) -> tuple[dict[str, Any], OwnObjects]:
-    """Return the settings and the objects among arguments.
-
-    A model that is passed as an object leaves its name as a setting.
-
-    `model` may also be the name of a model. Raises ConfigError for what is no model.
-    """
+    """Return the settings and the objects among arguments. Raises ConfigError."""
     settings = {name: value for name, value in values.items() if name not in OWN_ARGUMENTS and value is not None}
     models: dict[str, Any] = {}
     for name in MODEL_NAMES:

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 OnGap = Callable[[Gap], object]
 _TITLE_CHARS = 120
-MOST_NAMED = 10
-"""Addresses of one question that are read."""
+MOST_NAMED = 10  # addresses of one question that are read
 _FULL_TEXT = re.compile(
     r"https?://(?:www\.|export\.)?(?:arxiv\.org/(?:html|pdf)|ar5iv(?:\.labs\.arxiv)?\.org/(?:html|abs))/"
 )
@@ -36,10 +35,7 @@ def addresses_in(question: str) -> tuple[str, ...]:
 
 
 def key_of_page(url: str) -> str:
-    """Return the key of the page at `url`. Raises Blocked.
-
-    The full text of a paper has another key than its record.
-    """
+    """Return a page's key, other for a paper's text than its record. Raises Blocked."""
     from deep_research.sources._web import page_key  # noqa: PLC0415
 
     key = page_key(parse_address(url).url)
@@ -58,10 +54,7 @@ class RunPages:
         rejected: RejectedDocuments | None = None,
         readers: Sequence[Callable[[Found], Awaitable[Document | None]]] = (),
     ) -> None:
-        """Set up page access; `only` are the addresses open to a run without web sources.
-
-        `rejected` are the documents that ended their reader before, `readers` services that read pages for us.
-        """
+        """Open pages, `only` these without web sources; `readers` are reading services."""
         self._fetcher, self._on_gap, self._only, self._rejected = fetcher, on_gap, only, rejected
         self._readers = readers
 
@@ -92,10 +85,7 @@ class RunPages:
         return found, await in_worker_thread(document_of, page, found, self._rejected)
 
     async def _read_elsewhere(self, found: Found, failed: SourceError) -> Document | None:
-        """Return a page by a reading service if its host refuses us, else None.
-
-        Pages that may not be opened, or are gone, are not asked for.
-        """
+        """Return an open page by a reading service if its host refuses us, else None."""
         is_refused_here = isinstance(failed, Blocked) and not failed.status
         is_gone = isinstance(failed, NotFound) and failed.reason != "dns"
         for read in () if is_refused_here or is_gone else self._readers:
@@ -108,7 +98,6 @@ class RunPages:
         return {address: words for address, words in found.items() if only is None or address in only}
 
     def full_text(self, source: Source) -> Sequence[str]:
-        """Return full-text addresses as in `ports.Pages`: arXiv HTML, ar5iv HTML, PDF."""
         if self._only is not None:
             return ()
         addresses = addresses_of_text(source)
@@ -124,10 +113,7 @@ def addresses_of_text(source: Source) -> Sequence[str]:
 
 
 class QuestionPages(SearchPlace):
-    """The pages named in the question as a search place; a search covers all.
-
-    Implements `ports.SearchPlace`.
-    """
+    """The pages named in the question as a search place; a search covers all."""
 
     name = PLACE
     purpose = "The pages that the question names."
@@ -137,7 +123,6 @@ class QuestionPages(SearchPlace):
         self._found: tuple[Found, ...] = ()
 
     def offer(self, sources: Iterable[Source]) -> None:
-        """Take in the pages that could be read."""
         self._found = tuple(Found(key=s.key, title=s.title, url=s.url, origin=s.origin) for s in sources)
 
     def told(self, question: str) -> str:
@@ -157,7 +142,6 @@ class QuestionPages(SearchPlace):
         return SearchResult(found=self._found[:limit])
 
     async def read(self, found: Found) -> Document:
-        """Raise NotFound: what is offered was read before."""
         raise NotFound(f"{found.url} could not be read.", url=found.url)
 
 
@@ -182,10 +166,7 @@ def learn_links(fetcher: "Fetcher", url: str, text: str) -> None:
 
 
 def document_of(page: "Page", found: Found, rejected: RejectedDocuments | None = None) -> Document:
-    """Return a page's text. Raises Unreadable for unknown formats and error pages.
-
-    `rejected` are the documents that ended their reader before; None remembers them for this process alone.
-    """
+    """Return a page's text. Raises Unreadable for unknown formats and error pages."""
     name = page.final_url.rstrip("/").rsplit("/", 1)[-1] or "page"
     reader = reader_of(page.media_type) or reader_for(name, page.body[:4096])
     if reader is None:
@@ -208,10 +189,7 @@ def document_of(page: "Page", found: Found, rejected: RejectedDocuments | None =
 
 
 def _declared(page: "Page") -> bytes:
-    """Return a page's body as UTF-8 with BOM, since readers see bytes only.
-
-    The charset that the server declared is lost to them.
-    """
+    """Return a page's body as UTF-8 with BOM: readers do not see a declared charset."""
     if not page.charset or not page.media_type.startswith("text/"):
         return page.body
     return codecs.BOM_UTF8 + page.body.decode(page.charset, "replace").removeprefix("\ufeff").encode("utf-8", "replace")

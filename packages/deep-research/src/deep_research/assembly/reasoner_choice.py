@@ -27,15 +27,11 @@ if TYPE_CHECKING:
     from deep_research.reasoners.model.asking import Complete
 
 
-Watch = Callable[[ModelRequest, Role], object]
-"""Called with each request to a model."""
+Watch = Callable[[ModelRequest, Role], object]  # called with each request to a model
 
 
 def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
-    """Return a run's provider; `auto` is the first with a key, else `finder`.
-
-    Raises ConfigError for an unknown provider and a missing key.
-    """
+    """Return a run's provider; `auto`: the first with a key. Raises ConfigError."""
     name = settings.model_provider
     if name in ("finder", OWN):
         return name
@@ -45,10 +41,7 @@ def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
         name = name or catalog.auto_provider(keys, base_url=settings.model_base_url) or ""
         if not name and named:
             known = ", ".join(one.key for one in PROVIDERS.values() if one.key)
-            message = (
-                f"The model {named[0]!r} cannot be used: no provider has a key. Set that of its provider "
-                f"({known}; docs/providers.md), or name no model."
-            )
+            message = f"The model {named[0]!r} cannot be used: set its provider's key ({known}; docs/providers.md)."
             raise ConfigError(message, setting="model_name", value=named[0])
         if not name:
             return "finder"
@@ -75,15 +68,10 @@ def named_providers(settings: Settings) -> tuple[str, str]:
 
 
 def list_models(settings: Settings) -> dict[str, str]:
-    """Return the configured providers with their default model ("" for none).
-
-    A provider is configured if its key or address is set.
-    """
+    """Return the providers with key or address, and their default model ("": none)."""
     keys = load_keys(catalog.VARIABLES)
     alone = ({variable: value} for variable, value in keys.items())
-    named = {catalog.auto_provider(one) for one in alone} | {
-        catalog.auto_provider(keys, base_url=settings.model_base_url)
-    }
+    named = {catalog.auto_provider(keys, base_url=settings.model_base_url), *map(catalog.auto_provider, alone)}
     return {name: known.model for name, known in PROVIDERS.items() if name in named}
 
 
@@ -107,12 +95,9 @@ def open_reasoner(
 ) -> tuple[Reasoner, "ModelClient | Ranker | None"]:
     """Return the reasoner of the settings, and its client or ranker to be closed.
 
-    `watch` sees every request to a model, `on_progress` the waiting time.
-
-    `today` is the date that prompts name (None: that of this day, UTC). `models` are those that the program has handed
-    over, by the argument they were given as (`model`, `write_model`, …). With `is_offline` models are named alone: a
-    replay may be a stranger's, and opens none.
-
+    `watch` sees every request to a model, `on_progress` the waiting time. `today` is the date that prompts name (None: that
+    of this day, UTC). `models` are those that the program has handed over, by the argument they were given as (`model`,
+    `write_model`, …). With `is_offline` models are named alone: a replay may be a stranger's, and opens none.
     Raises ConfigError for an unknown provider, a missing key, and a model that was handed over and is missing now.
     """
     if settings.model_provider == "finder":
@@ -152,7 +137,6 @@ def _open_finder(
     *,
     is_offline: bool,
 ) -> tuple[Reasoner, "ModelClient | Ranker | None"]:
-    """Return the finder, with the ranker that the settings name. Raises ConfigError."""
     if not settings.ranker:
         return bounded_reasoner(), None
     if named := ranking_model(settings):
@@ -206,7 +190,6 @@ def _model_reasoner(
     outside: Outside,
     today: date,
 ) -> Reasoner:
-    """Return a reasoner that asks models with `complete`. Raises ConfigError."""
     from deep_research.prompts import check  # noqa: PLC0415 - only with a model
     from deep_research.reasoners.model.base import Offered  # noqa: PLC0415
     from deep_research.reasoners.model.model_reasoner import ModelReasoner  # noqa: PLC0415
@@ -235,7 +218,6 @@ def _model_reasoner(
 
 
 def _check_prices(settings: Settings, models: "Sequence[OpenModel]") -> None:
-    """Raise ConfigError for a budget in dollars with an unknown model price."""
     unknown = [m.model for m in models if m.family.input_usd is None or m.family.output_usd is None]
     if settings.budget_usd is not None and unknown:
         message = (
@@ -280,12 +262,8 @@ def _open_models(
 
 
 def _handed_over(argument: str, name: str | None, own: Mapping[str, Any]) -> Any:
-    """Return a model passed by the program. Raises ConfigError if missing."""
     if argument not in own:
-        message = (
-            f"The run was begun by a program that handed over its own model ({name}); hand it over again as "
-            f"{argument}=…, or name another one: model_provider and model_name."
-        )
+        message = f"A program's own model ({name}) began it: hand it over again as {argument}=…, or set model_provider."
         raise ConfigError(message, setting=argument, value=name)
     return own[argument]
 

@@ -1,8 +1,4 @@
-"""Replay data beside the journal's answers: failed calls, outside resources.
-
-A run notes both while it works. A replay is given the answers again, reaches nothing outside, and ends at the first
-call that the run did not make.
-"""
+"""Replay data beside the journal's answers: failed calls, outside resources."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -18,9 +14,7 @@ from deep_research.run_context.context import Outside
 from deep_research.stores.journal import FAILED
 from deep_research.stores.run_store import RunRecord
 
-OUTSIDE, ANSWERED = "outside", "answered"
-"""Kinds of notes: what lies outside, and the user's answers."""
-_SHOWN = 300
+OUTSIDE, ANSWERED = "outside", "answered"  # kinds of notes: what lies outside, and the user's answers.
 
 
 class OfflineJournal:
@@ -63,10 +57,7 @@ class Recorded(SearchPlace):
 
 
 class RecordedPages:
-    """A recorded run's single pages (`ports.Pages`).
-
-    `everywhere` is set where it opened more than the question named.
-    """
+    """A recorded run's pages (`ports.Pages`); `everywhere`: beyond the question's."""
 
     def __init__(self, *, everywhere: bool) -> None:
         self._everywhere = everywhere
@@ -86,12 +77,7 @@ class RecordedPages:
 
 
 def note_outside(journal: Journal, outside: Outside) -> None:
-    """Note the run's places and tools, openable addresses, and documents.
-
-    The addresses are all, those of the question, or none.
-
-    A report may name those, and a bundle leaves them out of the record.
-    """
+    """Note the places, tools, openable addresses and documents for replay and report."""
     opened = "all" if outside.opens_addresses else "question" if outside.pages is not None else ""
     told = {
         "places": [[place.name, place.purpose] for place in outside.places],
@@ -126,9 +112,7 @@ def recorded_outside(recorded: Journal, record: RunRecord, question: str) -> Out
 
 def differs(run_id: str, kind: str, request: str) -> ReplayDiffers:
     """Return the error that says what a replay asks for and the recorded run did not."""
-    message = (
-        f"The replay differs: the recorded run made no {kind!r} call like this one here: {shorten(request, _SHOWN)}"
-    )
+    message = f"The replay differs: the recorded run made no {kind!r} call like this one: {shorten(request, 300)}"
     return ReplayDiffers(message, run_id=run_id, kind=kind, request=request)
 
 

@@ -10,8 +10,7 @@ from deep_research.ports import Journal, Ranker
 from deep_research.report.ledger import RANKING
 from deep_research.settings import Settings
 
-MODEL = "model"
-"""The ranker that is the language model named after it: `model:PROVIDER:MODEL`."""
+MODEL = "model"  # the ranker that is the language model named after it: `model:PROVIDER:MODEL`.
 _NONE = Ranking(scores=())
 
 
@@ -51,16 +50,11 @@ class RunRanker:
 
 
 def ranking_model(settings: Settings) -> str:
-    """Return `PROVIDER:MODEL` for a model ranker, else "". Raises ConfigError.
-
-    The error is raised for a missing name.
-    """
+    """Return a model ranker's `PROVIDER:MODEL`, else "". Raises ConfigError."""
     kind, _, named = settings.ranker.partition(":")
     if kind != MODEL:
         return ""
     if ":" not in named:
-        message = (
-            f"The ranker {settings.ranker!r} names no model: model:PROVIDER:MODEL, such as model:openai:gpt-5.4-mini."
-        )
+        message = f"The ranker {settings.ranker!r} names no model, as model:openai:gpt-5.4-mini does (PROVIDER:MODEL)."
         raise ConfigError(message, setting="ranker", value=settings.ranker)
     return named

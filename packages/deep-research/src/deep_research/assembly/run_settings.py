@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,20 +26,16 @@ def check_usable(docs: Sequence[str], settings: Settings, *, home: Path) -> None
         if any("\ud800" <= c <= "\udfff" for c in path):
             message = f"The name of {path!r} is not valid Unicode and cannot be stored. Rename it or link to it."
             raise ConfigError(message, setting="docs", value=path)
-    if settings.mcp_servers:
-        from deep_research.assembly.mcp_tools import check_installed  # noqa: PLC0415 - only with servers
-
-        check_installed(settings)
+    if settings.mcp_servers and find_spec("mcp") is None:
+        message = "MCP servers need the package mcp: pip install 'deep-research[mcp]'."
+        raise ConfigError(message, setting="mcp_servers", value=sorted(settings.mcp_servers))
     templates = load_templates(template_folders(home))
     if settings.template not in ("", NONE):
         named_template(templates, settings.template)
 
 
 def settle(settings: Settings, docs: Sequence[str], question: str) -> Settings:
-    """Return settings with fixed provider, strategy and sources, for resuming a run.
-
-    Raises ConfigError for unknown ones and for those that lack their key.
-    """
+    """Return settings with provider and sources settled. Raises ConfigError."""
     provider = provider_of(settings)
     strategy = _strategy(settings, docs, provider)
     settled = settings.model_copy(update={"model_provider": provider, "strategy": strategy})
@@ -58,10 +55,7 @@ def _strategy(settings: Settings, docs: Sequence[str], provider: str) -> str:
 def begin_run(
     settings: Settings, *, home: Path, docs: Sequence[str], question: str, wanted_id: str = "", **told: Any
 ) -> RunStore:
-    """Make a run with what it will use settled; `told` is the rest of its record.
-
-    Raises ConfigError for what cannot be used (nothing is made then), StoreError for an unusable disk.
-    """
+    """Make a run, with `told` in its record too. Raises ConfigError, StoreError."""
     check_usable(docs, settings, home=home)
     settings = settle(settings, docs, question)
     runs = open_runs(home)
@@ -87,10 +81,7 @@ class Preview(NamedTuple):
 
 
 def preview(settings: Settings, docs: Sequence[str], *, home: Path) -> Preview:
-    """Return a run's resources. Raises ConfigError for unusable paths or settings.
-
-    Providers are checked as well.
-    """
+    """Return a run's resources. Raises ConfigError for what cannot be used."""
     check_usable(docs, settings, home=home)
     keys = load_keys(VARIABLES)
     provider, model = resolve_provider(settings, keys), choose_model(settings, keys)

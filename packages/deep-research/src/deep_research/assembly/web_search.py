@@ -11,16 +11,9 @@ from urllib.parse import urlsplit
 
 from claimcheck.language import detect
 from deep_research import sources
+from deep_research.assembly import page_access
 from deep_research.assembly.giving_up import GivingUp
-from deep_research.assembly.page_access import (
-    OnGap,
-    QuestionPages,
-    RunPages,
-    addresses_in,
-    document_of,
-    learn_links,
-    page_or_copy,
-)
+from deep_research.assembly.page_access import OnGap, QuestionPages, RunPages, document_of, learn_links
 from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import ConfigError, NotFound, SourceError
@@ -43,10 +36,7 @@ if TYPE_CHECKING:
 
 
 def chosen_sources(settings: Settings, keys: Mapping[str, str], *, question: str, language: str) -> tuple[str, ...]:
-    """Return a run's source names in order of trust: named ones, then strategy ones.
-
-    Raises ConfigError for an unknown source or strategy, and for a named source that lacks its key.
-    """
+    """Return a run's source names, named before strategy ones. Raises ConfigError."""
     named = None if settings.strategy else settings.sources
     rows = {row.name: row for row in sources.source_rows(keys, settings.source_options, names=named)}
     for name in settings.sources:
@@ -96,7 +86,7 @@ def open_web_places(
     (an archived copy stands in for it).
     """
     settings, question = job.settings, job.question
-    asked = addresses_in(question)
+    asked = page_access.addresses_in(question)
     named = (*asked, *job.addresses)
     if not names and not named:
         return None
@@ -164,10 +154,7 @@ def _written(options: Mapping[str, Mapping[str, Any]], keys: Mapping[str, str]) 
 
 
 class WebPlace:
-    """A source whose results are read from the page or its archived copy.
-
-    This is done where the API has no text.
-    """
+    """A source whose results without text are read from the page or an archive."""
 
     def __init__(
         self, source: "ApiSource[Any]", fetcher: "Fetcher", on_gap: OnGap, rejected: RejectedDocuments | None = None
@@ -179,7 +166,6 @@ class WebPlace:
         self.prepare = source.prepare
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
-        """Search as in `ports.SearchPlace`; result addresses may then be opened."""
         result = await self._giving_up.ask(lambda: self._source.search(query, limit=limit))
         for found in result.found:
             self._fetcher.known.add(found.url)
@@ -188,10 +174,7 @@ class WebPlace:
         return result
 
     async def read(self, found: Found) -> Document:
-        """Return the source's own text of a result, else the page's. Raises SourceError.
-
-        Addresses written in the text may be opened from now on.
-        """
+        """Return a result's own text, else the page's, and learn its addresses."""
         document = await (self._whole(found) if found.excerpt else self._read(found))
         text = document.linked_text if document.links else found.page_text
         if "](" in text and found.url:
@@ -201,10 +184,7 @@ class WebPlace:
         return document
 
     async def page(self, found: Found) -> Document | None:
-        """Return a page as the source reads it; None if it reads none or not that site.
-
-        The source must have found a result on the site.
-        """
+        """Return a page by the source, if it reads pages and has found the site, or None."""
         if not self._source.reads_pages or urlsplit(found.url).hostname not in self._hosts:
             return None
         with suppress(SourceError):
@@ -228,8 +208,9 @@ class WebPlace:
         except NotFound:
             if not found.url:
                 raise
-        page = await page_or_copy(
-            self._fetcher, found.url, title=found.title or found.url, origin=self.name, on_gap=self._on_gap
+        title = found.title or found.url
+        page = await page_access.page_or_copy(
+            self._fetcher, found.url, title=title, origin=self.name, on_gap=self._on_gap
         )
         return await in_worker_thread(document_of, page, found, self._rejected)
 

@@ -125,7 +125,6 @@ class Conversation:
             echo_wrapped("Ask about this report, or /new QUESTION for another research.", err=True)
 
     def _current(self) -> Run:
-        """Return the conversation's run with its report. Raises ConfigError without one."""
         if self._run is None:
             raise ConfigError("There is no report yet; ask a question first, or /open a run.", setting="run", value="")
         return self._run

@@ -41,10 +41,7 @@ def values_of(flags: dict[str, Any]) -> dict[str, Any]:
 
 
 def budget_of(amount: str) -> dict[str, Any]:
-    """Return the setting of a --budget in dollars (`0.50`) or tokens (`200k tokens`).
-
-    Raises ConfigError for anything else.
-    """
+    """Return a --budget's setting: dollars (`0.50`) or tokens. Raises ConfigError."""
     found = _BUDGET.fullmatch(amount.strip())
     if found is None:
         message = f"--budget {amount!r} is neither US dollars (0.50) nor tokens (200000tokens)."
@@ -63,10 +60,7 @@ def write_export(made: "api.Export", path: Path | None) -> Path:
 
 
 def output_file(flags: dict[str, Any]) -> Path | None:
-    """Return --out's file; None for none or stdout. Raises ConfigError, StoreError.
-
-    ConfigError is raised for a bad place, StoreError for one that cannot be written.
-    """
+    """Return --out's file; None for none or stdout. Raises ConfigError, StoreError."""
     out = flags.get("out")
     if not out or out == "-":
         return None

@@ -4,7 +4,6 @@ import codecs
 import gc
 import io
 import json
-import os
 import re
 import sys
 from contextlib import suppress
@@ -26,12 +25,9 @@ Exit codes:
   130  stopped by Ctrl-C; the run's state is kept"""
 
 
-_SERVER = "deep_research_server"
-"""The package of the commands that go on: serve, token, mcp, enqueue, worker."""
+_SERVER = "deep_research_server"  # the package of the commands that go on: serve, token, mcp, enqueue, worker.
 _LIKE, _MOST_WORDS = 0.75, 2
 """From which likeness a word is a mistyped command, where no more words than these stand on the line."""
-
-
 _MODULES = (
     ("deep_research.cli.research_command", "research ask resume"),
     ("deep_research.cli.run_commands", "steer list show"),
@@ -85,9 +81,7 @@ class _Commands(click.Group):
             return next(iter(get_close_matches(word, ("--version", "--help"), cutoff=_LIKE)), "")
         if len(words) > _MOST_WORDS or not re.fullmatch(r"[a-z]{3,12}", word):
             return ""
-        swapped = {word[:n] + word[n : n + 2][::-1] + word[n + 2 :] for n in range(len(word))}
-        near = [*(swapped & {*self.commands_by_name}), *get_close_matches(word, self.commands_by_name, cutoff=_LIKE)]
-        return near[0] if near else ""
+        return next(iter(get_close_matches(word, self.commands_by_name, cutoff=_LIKE)), "")
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         # Whatever does not begin with the name of a command is a question with its flags.
@@ -141,10 +135,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _allow_many_files() -> None:
-    """Raise the limit of open files to the system's maximum.
-
-    A run has up to 20 open, and many runs may go on at once.
-    """
+    """Raise the limit of open files: a run has up to 20, and many go on at once."""
     with suppress(ImportError, OSError, ValueError):
         import resource  # noqa: PLC0415 - not on Windows
 
@@ -153,13 +144,7 @@ def _allow_many_files() -> None:
 
 
 def _allow_all_signs() -> None:
-    """Allow any text in output and input; unencodable characters are escaped.
-
-    Where the system's language is ASCII ("C", without Python's own remedy), arguments and names of files are UTF-8 all
-    the same.
-    """
-    if os.name == "posix" and not sys.flags.utf8_mode and codecs.lookup(sys.getfilesystemencoding()).name == "ascii":
-        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606 - this program
+    """Allow any text in output: what the console cannot encode is escaped."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=_ESCAPED)
@@ -169,10 +154,7 @@ _ESCAPED = "deep_research.escaped"
 
 
 def _escape(error: UnicodeError) -> tuple[str, int]:
-    """Return unencodable console characters as JSON escapes, and the end offset.
-
-    So nothing is lost, and JSON stays JSON.
-    """
+    """Return unencodable characters as JSON escapes, so JSON stays JSON, and the end."""
     assert isinstance(error, UnicodeEncodeError)
     return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
@@ -184,15 +166,13 @@ def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     try:
         result: Any = cli.main(arguments, prog_name="deep-research", standalone_mode=False)
-    except click.exceptions.Abort:
+    except (click.exceptions.Abort, KeyboardInterrupt):
         return 130
     except click.ClickException as error:
         said = io.StringIO()
         error.show(said)
         echo_wrapped(said.getvalue().rstrip("\n"), err=True)
         return error.exit_code
-    except KeyboardInterrupt:
-        return 130
     except Exception as error:  # noqa: BLE001 - explained, or raised again
         return _explain(error)
     return result if isinstance(result, int) else 0

@@ -12,19 +12,15 @@ from deep_research.cli.terminal_input import HINT
 from deep_research.events import Event
 
 _STAGES = ("prepare", "clarify", "analyze", "discover", "plan", "research", "review", "report", "verify")
-_FOLLOW_UP = ("recall", "research", "report")
-"""The stages of a question about a finished report."""
+_FOLLOW_UP = ("recall", "research", "report")  # the stages of a question about a finished report
 _STEERED = {"drop": "dropped", "add": "added"}
 _PLAIN = Console(width=200)
 _LEAST_LINES, _LINES_AROUND = 4, 12
-_WIDE = 100
-"""Columns from which the last search of each section has room."""
+_WIDE = 100  # columns from which the last search of each section has room
 
 
 @dataclass
 class _Row:
-    """One section."""
-
     state: str = "waiting"
     searches: int = 0
     last: str = ""
@@ -136,7 +132,6 @@ class Board:
         return line
 
     def _figures(self) -> Text:
-        """Time, searches, and what is being done, or what came out."""
         line = Text(f"{time.monotonic() - self.begun:.1f} s  {self.searches} searches", style="dim", no_wrap=True)
         if self.progress and not self.done:
             line.append(f"  {self.progress}", style="cyan")

@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 
 
 class View(AbstractContextManager["View"]):
-    """Shows events as plain lines on stderr, and typed input; nothing if `quiet`.
-
-    `draws_input` says that the terminal must not echo what is typed.
-    """
+    """Shows events as plain lines on stderr, and typed input; nothing if `quiet`."""
 
     draws_input = False
 
@@ -50,10 +47,7 @@ class View(AbstractContextManager["View"]):
 
 
 def make_view(*, quiet: bool, verbose: bool, passing: bool = False) -> View:
-    """Return the view that fits: a live table on a terminal, or a line per event.
-
-    What is `passing` leaves nothing on the screen. A terminal that cannot move its cursor gets lines.
-    """
+    """Return a live table, which a `passing` run leaves no trace of, or plain lines."""
     if sys.stderr.isatty() and not quiet and not verbose:
         from rich.console import Console  # noqa: PLC0415 - only on a terminal
 

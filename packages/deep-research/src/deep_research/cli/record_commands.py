@@ -15,8 +15,7 @@ from deep_research.cli.wrapped_text import echo_wrapped
 if TYPE_CHECKING:
     from deep_research.api import Run
 
-_LONGEST_NAP = 3600.0
-"""A clock that is set, or a machine that slept, is noticed after so many seconds at most."""
+_LONGEST_NAP = 3600.0  # A clock that is set, or a machine that slept, is noticed after so many seconds at most
 
 
 @click.command("replay")
@@ -25,9 +24,8 @@ _LONGEST_NAP = 3600.0
 def replay_command(run_id: str, as_json: bool) -> int:
     """Repeat RUN, or a bundle's run, offline from its journal; print its report.
 
-    No keys are needed.
-
-    Every call is answered from the journal. The command ends with code 1 at the first call that the run did not make.
+    No keys are needed. Every call is answered from the journal. The command ends with code 1 at the first call that the
+    run did not make.
     """
     from deep_research.cli.report_printer import print_report  # noqa: PLC0415
 
@@ -130,7 +128,6 @@ def _seconds_left(run: "Run", every: timedelta) -> float:
 
 
 def _refresh_and_tell(newest: "Run", every: timedelta) -> bool:
-    """Refresh and print what changed. Returns whether all of it went well."""
     from deep_research.errors import ResearchError  # noqa: PLC0415
 
     try:

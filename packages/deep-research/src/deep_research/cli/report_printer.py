@@ -17,29 +17,17 @@ _SECTION = re.compile(r"(?m)^## (.+)$")
 
 
 def print_report(report: Report, *, plain: bool = False, short: bool = False, paged: bool = False) -> None:
-    """Print the report, or its short form: rendered on a terminal, else as Markdown.
-
-    `short` is the text before the sections.
-    """
-    text = short_text(report) if short else report.report
+    """Print the report, or its answer (`short`), rendered on a terminal."""
+    text = report.report
+    if short and report.reasoner.is_language_model:
+        text = _SECTION.split(text, maxsplit=1)[0].rstrip() + "\n"
+    elif short:  # all places that were found
+        text = f"# {report.title}\n\n{_answer_text(report)}\n"
     print_markdown(text, report, plain=plain, paged=paged and not short)
 
 
-def short_text(report: Report) -> str:
-    """Return a report's answer: the text before its first section, or all places.
-
-    All places are given for a report of the finder.
-    """
-    if not report.reasoner.is_language_model:
-        return f"# {report.title}\n\n{_answer_text(report)}\n"
-    return report.report[: found.start() if (found := _SECTION.search(report.report)) else None].rstrip() + "\n"
-
-
 def print_markdown(text: str, report: Report | None = None, *, plain: bool = False, paged: bool = False) -> None:
-    """Print Markdown: rendered on a terminal, else unescaped; unchanged if `plain`.
-
-    With `paged` a long text is shown in the pager.
-    """
+    """Print Markdown, rendered on a terminal unless `plain`; a long one `paged`."""
     text = with_tables(safe_text(text), report, is_rendered=plain or sys.stdout.isatty())
     if plain or not sys.stdout.isatty():
         click.echo(text)

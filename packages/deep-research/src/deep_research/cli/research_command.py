@@ -45,10 +45,8 @@ from deep_research.cli.main import EXIT_CODES
 def research_command(words: tuple[str, ...], query: str | None, **flags: Any) -> int:
     """Research QUESTION in documents (--docs), on the web or in the bundled library.
 
-    The web is searched with --source or --strategy.
-
-    Without QUESTION, standard input is read; at a terminal a conversation begins: questions, answers, and further
-    questions about the report.
+    The web is searched with --source or --strategy. Without QUESTION, standard input is read; at a terminal a
+    conversation begins: questions, answers, and further questions about the report.
     """
     question = query if query is not None else " ".join(words)
     if query is not None and words:
@@ -72,7 +70,6 @@ def research_command(words: tuple[str, ...], query: str | None, **flags: Any) ->
 
 
 def _read_question() -> str:
-    """Return standard input as text. Raises click.UsageError for bytes that are none."""
     from deep_research.protocol.media_type import text_of  # noqa: PLC0415 - help stays fast
 
     if sys.stdin is None or sys.stdin.closed:

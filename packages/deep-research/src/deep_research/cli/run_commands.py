@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 _R = TypeVar("_R", bound="RunHead")
 _QUESTION_CHARS = 70
-_SHOWN = 20
-"""Runs that are listed before they are deleted."""
+_SHOWN = 20  # runs that are listed before they are deleted
 
 
 @click.command("list")
@@ -69,9 +68,8 @@ def show_command(
 ) -> int:
     """Show the report of RUN (its id, or an unambiguous part), a passage or answer.
 
-    The answer is one to a question about the report.
-
-    For a run without a report, its state is shown: what it waits for, or why it ended.
+    The answer is one to a question about the report. For a run without a report, its state is shown: what it waits for,
+    or why it ended.
     """
     from deep_research.cli.report_printer import came_from, print_markdown, print_report  # noqa: PLC0415
 
@@ -101,7 +99,6 @@ def show_command(
 
 
 def _say_state(record: "RunRecord") -> int:
-    """Print the progress of a run without a report on stderr; return the exit code."""
     lines = [f"The run {record.run_id} has no report yet: {record.status}.", f"Question: {record.question}"]
     again = f"Go on with: deep-research resume {record.run_id}"
     if record.status == "waiting":
@@ -162,7 +159,6 @@ def _count(number: int) -> str:
 
 
 def _is_confirmed(records: "list[RunHead]") -> bool:
-    """Show what would be deleted and ask; without a terminal nothing is deleted."""
     for record in records[:_SHOWN]:
         echo_wrapped(next(iter(list_lines(record))), err=True)
     if len(records) > _SHOWN:

@@ -30,10 +30,7 @@ _R = TypeVar("_R")
 
 
 class Session:
-    """Carries out runs with the flags of a command.
-
-    A run that was left without a report ends in click's Exit; how to go on was shown.
-    """
+    """Carries out runs by a command's flags; what has no report ends in click's Exit."""
 
     def __init__(self, flags: dict[str, Any]) -> None:
         self._flags = flags
@@ -66,10 +63,7 @@ class Session:
         return run
 
     def _output_file(self, run: Run) -> tuple[Path | None, str]:
-        """Return the file of --out, also from the run's start, and its format.
-
-        The format is "" for Markdown.
-        """
+        """Return the file of --out, or the one noted at the start, and its format."""
         record = run.record
         if self._flags.get("out"):
             return self._out, ""
@@ -100,10 +94,7 @@ class Session:
                 answers.append(self._answer_to(run, asked))
 
     def follow_up(self, run: Run, question: str) -> FollowUp:
-        """Ask about a finished run, or resume with "". Raises Exit, ResearchError.
-
-        "" resumes the interrupted question.
-        """
+        """Ask a question about a finished run. Raises Exit, ResearchError."""
         view = self._view(passing=True)
         changes = {"model_provider": self._flags.get("provider"), "model_name": self._flags.get("model")}
         given = {name: value for name, value in changes.items() if value is not None}
@@ -137,7 +128,6 @@ class Session:
         return bool(self._flags.get(flag))
 
     def _can_ask(self) -> bool:
-        """Return whether there is a terminal, and the user does not want silence."""
         wants = not any(map(self._is_set, ("as_json", "quiet", "no_progress")))
         return wants and sys.stdin.isatty() and sys.stderr.isatty()
 
@@ -174,7 +164,6 @@ class Session:
         return code_of_verification(run, report) if report.workflow == "verify" else code
 
     def _hand_over(self, made: FollowUp) -> int:
-        """Hand the answer to a follow-up over; returns the exit code."""
         return self._put_out(
             made, self._out, lambda plain: print_markdown(str(made), plain=True) if plain else print_answer(made)
         )
@@ -196,10 +185,7 @@ class Session:
 
 
 def code_of_verification(run: Run, report: Report) -> int:
-    """Return the exit code of a verification; print why nothing was checked.
-
-    It is used by `verify`, and by `resume` for its runs.
-    """
+    """Return the exit code of a verification; print why nothing was checked."""
     counts = api.verdict_counts(report)
     if not counts.cited:
         why = "no statement cites a web address. For reports on files give --docs FOLDER."
@@ -212,10 +198,7 @@ def code_of_verification(run: Run, report: Report) -> int:
 
 
 def print_estimate(settings: Settings, reports: Sequence[str] = (), *, revises: bool = False) -> None:
-    """Print the estimated cost of a run or of verifying `reports`.
-
-    Raises ConfigError for an unusable provider.
-    """
+    """Print the cost of a run, or of verifying `reports`. Raises ConfigError."""
     work = "verification" if reports else "run"
     made = api.estimate_verification(settings, reports, revises=revises) if reports else api.estimate_cost(settings)
     if made is None:

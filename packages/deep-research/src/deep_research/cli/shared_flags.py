@@ -9,10 +9,7 @@ from deep_research.cli.lazy_modules import api
 
 
 class GivenPath(click.ParamType):
-    """A non-empty name of a file or folder; "" would mean the current folder.
-
-    An unset variable gives an empty name.
-    """
+    """A non-empty path: "", of an unset variable, would mean the current folder."""
 
     name = "path"
 

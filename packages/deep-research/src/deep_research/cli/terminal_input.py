@@ -1,7 +1,4 @@
-"""User input at the terminal: edited lines, answers, and lines to a running run.
-
-Lines typed during a run are read without disturbing the progress table.
-"""
+"""User input at the terminal: edited lines, answers, and lines to a running run."""
 
 import asyncio
 import codecs
@@ -29,17 +26,13 @@ _HOW_TO_EDIT = (
     "     lines with - are searches. Save and close the editor; an empty file cancels the change. -->\n\n"
 )
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|[^\[O])")
-_MOST = 4000
-"""Characters of a line at most."""
+_MOST = 4000  # characters of a line at most
 HINT = "type to the run: a remark, /drop 2, /add Title: what, /finish"
 _KINDS = {"/drop": "drop", "/add": "add", "/finish": "finish", "/remark": "remark"}
 
 
 def read_line(prompt: str) -> str:
-    """Return the next line as trimmed text, asking again if it is not text.
-
-    Raises EOFError at Ctrl-D (or the end of the input), KeyboardInterrupt at Ctrl-C.
-    """
+    """Return the next line of text, trimmed. Raises EOFError, KeyboardInterrupt."""
     # Bytes that are no UTF-8 come as lone surrogates instead of ending the program.
     with suppress(AttributeError, ValueError):
         sys.stdin.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
@@ -196,10 +189,7 @@ def _is_ours(file: int) -> bool:
 
 @contextmanager
 def _unechoed(loop: asyncio.AbstractEventLoop, file: int) -> Iterator[None]:
-    """Turn off echo and line editing in the block, again after Ctrl-Z and `fg`.
-
-    Signals work as always.
-    """
+    """Turn off echo and line editing, not signals, in the block, also after Ctrl-Z."""
     import termios  # noqa: PLC0415 - not on every platform
 
     before: list[Any] = termios.tcgetattr(file)

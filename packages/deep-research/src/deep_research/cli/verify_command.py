@@ -107,7 +107,6 @@ def _given(reports: tuple[str, ...], run_id: str | None, settings: "Settings") -
 
 
 def _show(run: "Run", report: "Report", echo: Callable[[str], None]) -> None:
-    """Print the counts, and each problem with quotation, place and source wording."""
     from deep_research.i18n.catalog import phrase  # noqa: PLC0415 - help stays fast
 
     counts = api.verdict_counts(report)

@@ -14,10 +14,7 @@ _NARROWEST = 20
 
 
 def echo_wrapped(text: str | Iterable[str], *, err: bool = False) -> None:
-    """Print text or lines without terminal codes, wrapped to the terminal's width.
-
-    There it begins as far in as the line did.
-    """
+    """Print text or lines without terminal codes, wrapped and indented for it."""
     stream = sys.stderr if err else sys.stdout
     for line in safe_text(text).split("\n") if isinstance(text, str) else map(safe_text, text):
         for row in rows_of(line, stream):
@@ -48,15 +45,11 @@ def rows_of(line: str, stream: TextIO) -> Iterator[str]:
     yield row.rstrip()
 
 
-_LIST_COLUMNS = 72
-"""Columns from which what is explained stands beside the explanation, not above it."""
+_LIST_COLUMNS = 72  # columns from which what is explained stands beside the explanation, not above it
 
 
 class HelpFormatter(click.HelpFormatter):
-    """A help formatter for terminals of any width, which wraps examples as well.
-
-    click's own takes at least 50 columns, and breaks no example.
-    """
+    """A help formatter for terminals of any width, which wraps examples as well."""
 
     def __init__(self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None) -> None:
         columns = shutil.get_terminal_size().columns

@@ -8,18 +8,15 @@ from deep_research.i18n.catalog import phrase
 KINDS = ("kind_technology", "kind_medicine", "kind_product", "kind_event")
 _ASPECTS = ("opt_progress", "opt_how", "opt_compare", "opt_overview")
 _OPTIONS = {"topic": KINDS, "aspect": _ASPECTS, "focus": _ASPECTS, "referent": ("opt_newest",)}
-MISSING = frozenset(_OPTIONS)
-"""What a question of ours can ask for."""
+MISSING = frozenset(_OPTIONS)  # what a question of ours can ask for
 
 
 def question_for(
     missing: str, term: str, language: str, template: Template | None, points: Sequence[str] = ()
 ) -> Clarification:
-    """Return the question for what is `missing` about a `term`, always with options.
+    """Return the question for what is `missing` (of `MISSING`) about a `term`.
 
-    `missing` is one of `MISSING`.
-
-    They are the template's, then, where points of a topic are asked for, `points`, then ours.
+    Its options are the template's, then, where points of a topic are asked for, `points`, then ours.
     """
     own = next((c for c in template.clarifications if c.missing_info == missing), None) if template else None
     of_topic = ((template.focus if template else ()) or points) if _OPTIONS[missing] is _ASPECTS else ()

@@ -7,8 +7,7 @@ from deep_research.data import Message
 from deep_research.errors import ConfigError
 
 _ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant"}
-_OTHERS = frozenset({"system", "developer", "tool", "function"})
-"""Roles that take no part in a conversation."""
+_OTHERS = frozenset({"system", "developer", "tool", "function"})  # roles that take no part in a conversation
 
 
 def read_history(history: Sequence[Any]) -> list[Message]:
@@ -38,15 +37,12 @@ def _read(turn: Any) -> Message | None:
         return None
     text = _text(content)
     if str(role) not in _ROLES or text is None:
-        message = (
-            f"A message of `history` needs a role (user or assistant) and a text. This one does not fit: {turn!r:.120}"
-        )
+        message = f"A message of `history` needs a role (user or assistant) and a text, unlike: {turn!r:.120}"
         raise ConfigError(message, setting="history", value=str(turn)[:120])
     return Message.model_validate({"role": _ROLES[str(role)], "text": text})
 
 
 def _text(content: Any) -> str | None:
-    """Return a text, or the texts among blocks of content; None for anything else."""
     if isinstance(content, str) or content is None:
         return content
     if not isinstance(content, list):

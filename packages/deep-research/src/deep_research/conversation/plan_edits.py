@@ -11,15 +11,8 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 from claimcheck.lexicon import any_of, words
-from deep_research.conversation.plan_outline import (
-    MAX_TEXT,
-    MAX_TITLE,
-    clip,
-    fold_blanks,
-    is_outline,
-    parse_outline,
-    section_of,
-)
+from deep_research.conversation import plan_outline
+from deep_research.conversation.plan_outline import MAX_TEXT, MAX_TITLE, clip, section_of
 from deep_research.conversation.replies import confirms, rejects
 from deep_research.data import MAX_SECTIONS, Brief, PlanChange, PlanEdit, Section
 from deep_research.i18n.catalog import phrase
@@ -76,12 +69,9 @@ class PlanAnswer(NamedTuple):
 
 
 def read_plan_answer(answer: str, brief: Brief) -> PlanAnswer:
-    """Return the meaning of `answer` for the plan `brief`, and impossible changes.
-
-    The other changes are made.
-    """
-    answer = fold_blanks(answer)
-    if is_outline(answer):
+    """Return what `answer` means for the plan `brief`, with the possible changes."""
+    answer = plan_outline.fold_blanks(answer)
+    if plan_outline.is_outline(answer):
         return _from_outline(answer, brief)
     lines = [line.strip() for line in _LINES.split(answer) if line.strip()]
     read = {line: read_edit(line) for line in lines}
@@ -111,7 +101,7 @@ def apply_edits(brief: Brief, edits: Sequence[PlanEdit]) -> PlanAnswer:
 
 
 def _from_outline(answer: str, brief: Brief) -> PlanAnswer:
-    edited = parse_outline(answer, brief)
+    edited = plan_outline.parse_outline(answer, brief)
     titles = [section.title for section in edited.sections]
     problem = ""
     if not titles:
@@ -147,7 +137,6 @@ class _Draft:
                 self._change_section(self._place(edit.sections[0] if edit.sections else 0), edit)
 
     def finished(self) -> Brief:
-        """Return the plan as it is now."""
         return self.brief.model_copy(update={"sections": tuple(section for _, section in self.rows)})
 
     def _change_section(self, place: int, edit: PlanEdit) -> None:
@@ -171,7 +160,6 @@ class _Draft:
                 self.rows.insert(edit.to - 1, self.rows.pop(place))
 
     def _problem(self, name: str, **values: object) -> ValueError:
-        """Return an error with a phrase in the language of the plan."""
         return ValueError(phrase(name, self.brief.language, **values))
 
     def _text(self, edit: PlanEdit, length: int) -> str:
@@ -180,7 +168,6 @@ class _Draft:
         return text
 
     def _place(self, number: int) -> int:
-        """Return where the section of a number stands."""
         for place, (row, _) in enumerate(self.rows):
             if row == number:
                 return place
@@ -199,7 +186,6 @@ class _Draft:
         self.rows[place : place + 1] = [(self.rows[place][0] if place < len(self.rows) else 0, section)]
 
     def _drop(self, numbers: Sequence[int]) -> None:
-        """Take sections out; one stays at least."""
         places = {self._place(number) for number in numbers}
         if len(places) >= len(self.rows):
             raise self._problem("plan_last_section")

@@ -45,10 +45,7 @@ def format_numbered(brief: Brief) -> str:
 
 
 def format_question(asked: Asked) -> str:
-    """Return a question to the user as one text, with its plan or options.
-
-    It is for clients that show nothing else.
-    """
+    """Return a question to the user as one text, with its plan or options."""
     if asked.brief is not None:
         return f"{format_numbered(asked.brief)}\n\n{asked.question}"
     return "\n".join([asked.question, *(f"{n}. {option}" for n, option in enumerate(asked.options, 1))])
@@ -87,7 +84,6 @@ def parse_outline(text: str, brief: Brief) -> Brief:
 
 
 def _parts(text: str) -> list[tuple[int, str, list[str]]]:
-    """Headings with their depth and the lines below them."""
     parts: list[tuple[int, str, list[str]]] = []
     for line in _COMMENT.sub("", fold_blanks(text)).splitlines():
         if found := _HEADING.match(line):

@@ -16,15 +16,11 @@ _TELLING_SIGNS = 3
 
 @cache
 def _pattern(*names: str) -> re.Pattern[str]:
-    """Return a pattern of the ways of saying one of these meanings, in all languages."""
     return re.compile("|".join(any_word(f"reply.{name}{kind}") for name in names for kind in ("", "_patterns")))
 
 
 def _all_clauses(answer: str, *meanings: str) -> bool:
-    """Return whether each clause has one of the meanings or is polite.
-
-    At least one clause must have a meaning.
-    """
+    """Return whether each clause, polite ones aside, has one of the meanings."""
     clauses = [
         _pattern("edge").sub("", part.strip(" \t\r\u3000\"'“”‘’()（）").casefold())
         for part in _CLAUSES.split(answer.replace("’", "'"))
@@ -38,10 +34,7 @@ def _all_clauses(answer: str, *meanings: str) -> bool:
 
 
 def wants_to_skip(answer: str) -> bool:
-    """Return whether an answer skips a clarification: "start now", no comment, or "".
-
-    The whole answer must mean it: "skip connections" and "just start with KRAS" are answers.
-    """
+    """Return whether a whole answer skips a clarification: "start now", or ""."""
     return not answer.strip() or _all_clauses(answer, "skip")
 
 
@@ -52,16 +45,13 @@ def says_nothing(answer: str) -> bool:
 
 def tells_to_start(message: str) -> bool:
     """Return whether a whole message says to start without asking, and names nothing."""
-    return _is_telling(message.strip()) and _all_clauses(message, "skip")
+    said = message.strip()
+    is_telling = " " in said or (not said.isascii() and len(said) >= _TELLING_SIGNS)
+    return is_telling and _all_clauses(message, "skip")
 
 
 def split_start(message: str) -> tuple[str, bool]:
-    """Return a message without its clauses to start unasked, and whether it had any.
-
-    Such a clause says not to ask but to start.
-
-    Words that are also names ("Go", "研究") say nothing alone.
-    """
+    """Return a message without clauses that say to start unasked; whether it had any."""
     parts = re.split(f"({_CLAUSES.pattern})", message)
     kept = [
         clause + between
@@ -70,10 +60,6 @@ def split_start(message: str) -> tuple[str, bool]:
     ]
     rest = "".join(kept).strip(" \t\n,;:-–—，、；：")
     return (rest, True) if rest and len(kept) < len(parts[::2]) else (message, False)
-
-
-def _is_telling(clause: str) -> bool:
-    return " " in clause or (not clause.isascii() and len(clause) >= _TELLING_SIGNS)
 
 
 def confirms(answer: str) -> bool:
@@ -87,10 +73,7 @@ def rejects(answer: str) -> bool:
 
 
 def read_remark(line: str) -> Remark | None:
-    """Return the meaning of a line without a topic: thanks, farewell, or a help call.
-
-    All of it must be such a remark, a politeness beside it; None for a question or a topic.
-    """
+    """Return what a whole line without a topic means: thanks, farewell, or help."""
     if not line.strip():
         return None
     for kind in _REMARKS:
@@ -114,10 +97,7 @@ def _between() -> re.Pattern[str]:
 
 
 def pick_options(answer: str, options: Sequence[str]) -> str:
-    """Return the options named by number or letter ("2", "B)"), else the answer.
-
-    Several may be named: "1, 3". Also "第2个" and "2번".
-    """
+    """Return the options named ("2", "B)", "1, 3", "第2个", "2번"), else the answer."""
     said = answer.strip()
     whole = _numbers().fullmatch(said) or _LETTERS.fullmatch(said)
     parts = [said] if whole else [part for part in _between().split(said) if part]

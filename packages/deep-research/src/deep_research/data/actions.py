@@ -13,10 +13,7 @@ from deep_research.data.noun import Noun
 ActionName = Literal["search", "open", "think", "research_complete", "conduct_research", "call_tool", "unknown"]
 LIBRARY, LOOKUPS, REVISION_LOOKUPS = "library", 12, 6
 """The place of a search in what was read already; look-ups of a writer or verifier, and of a writer in a revision."""
-
-
-OF_FOCUS = "focus"
-"""The id of the search that the program makes for a section's focus points."""
+OF_FOCUS = "focus"  # the id of the search that the program makes for a section's focus points
 
 
 class Action(Noun):
@@ -37,10 +34,7 @@ class Action(Noun):
 
     @property
     def counts(self) -> bool:
-        """Return whether the action counts as one of the researcher's limited calls.
-
-        Its ending, and what is searched for it, do not.
-        """
+        """Return whether it is one of the limited calls: no ending, no focus search."""
         return self.name != "research_complete" and self.id != OF_FOCUS
 
     @property
@@ -97,10 +91,7 @@ class SearchRecord(BaseModel, frozen=True, extra="ignore"):
 
 
 class Turn(Noun):
-    """A conversation turn: actions with observations in order, remarks, or words.
-
-    Remarks come from the user or a review; `said` are the model's words, its notes.
-    """
+    """A turn: actions, observations in order, remarks (of user or review), or notes."""
 
     actions: tuple[Action, ...] = ()
     observations: tuple[Observation, ...] = ()

@@ -70,10 +70,7 @@ class Template(Noun):
 
 
 class QueryAnalysis(Noun):
-    """What kind of question it is and which form suits the answer (contract row B3).
-
-    `parts` are what the reader must find answered, in the order of the question.
-    """
+    """The kind of question (row B3), the answer's form, and its `parts` in order."""
 
     query_type: QueryType
     output_format: OutputFormat
@@ -124,10 +121,6 @@ class Discovery(Noun):
     search_coverage: str = ""
 
 
-_WHOLE = 4
-"""For how many sections the researcher of a whole question counts."""
-
-
 class Section(Noun):
     """One independent part of the plan; `content` is Markdown notes with passage ids.
 
@@ -158,7 +151,7 @@ class Section(Noun):
 
     def calls(self, each: int) -> int:
         """Return the researcher's tool calls, given `each` as the number per section."""
-        return _WHOLE * each if self.is_whole else each
+        return 4 * each if self.is_whole else each  # a whole question counts for four sections
 
 
 class Brief(Noun):
@@ -244,10 +237,9 @@ class Part(Noun):
 class Asked(Noun):
     """A run's question: a clarification, a plan to confirm (`brief`), or a review's.
 
-    A plan is answered by yes, no or changes.
-
-    `options` can be chosen by number, and free text is always allowed. What is not `required` is taken as
-    confirmed where nobody can be asked. What is `held` the user wants left as it is: it is asked in a later sitting.
+    A plan is answered by yes, no or changes. `options` can be chosen by number, and free text is always allowed. What is
+    not `required` is taken as confirmed where nobody can be asked. What is `held` the user wants left as it is: it is
+    asked in a later sitting.
     """
 
     kind: Literal["clarify", "plan", "review"] = "clarify"

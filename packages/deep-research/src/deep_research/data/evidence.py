@@ -19,8 +19,7 @@ VerdictKind = Literal["supported", "contradicted", "misleading", "unverified", "
 something else than a reader takes from it. *unverified*: nobody could tell. *own*: it cites nothing and is the
 author's reasoning.
 """
-ClaimKind = Literal["fact", "own"]
-"""Whether a statement cites passages (*fact*) or is the author's (*own*)."""
+ClaimKind = Literal["fact", "own"]  # whether a statement cites passages (*fact*) or is the author's (*own*)
 
 
 class Heading(Noun):
@@ -56,8 +55,7 @@ class PartStart(Noun):
     authors: tuple[str, ...] = ()
 
 
-DOUBT_SIGN = "°"
-"""What stands behind a statement, or the value of a chart, that is not confirmed."""
+DOUBT_SIGN = "°"  # what stands behind a statement, or the value of a chart, that is not confirmed
 MOST_MARKS = 20_000
 """Headings of a document that are told apart, and pages, links, parts and warnings: each costs more than its text."""
 _first = BeforeValidator(lambda marks: marks[:MOST_MARKS] if isinstance(marks, list | tuple) else marks)
@@ -202,10 +200,7 @@ class Told(Noun):
 
 
 class Verdict(Told):
-    """The judgement of a statement; `reason` is in English unless by a model.
-
-    `by_model` says that a model judged it.
-    """
+    """The judgement of a statement; `reason` is in English unless `by_model`."""
 
     kind: VerdictKind
     reason: str = ""

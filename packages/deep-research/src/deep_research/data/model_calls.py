@@ -23,10 +23,7 @@ class ToolSpec(Noun):
 
 
 class ToolCall(Noun):
-    """A model's tool call; `arguments` is None for invalid JSON, kept in `raw`.
-
-    JSON other than an object is invalid as well.
-    """
+    """A model's tool call; `arguments` is None for no JSON object, kept in `raw`."""
 
     id: str
     name: str

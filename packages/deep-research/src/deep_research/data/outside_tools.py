@@ -19,9 +19,7 @@ _MOST, _LONGEST, _SHORTEST_SECRET = 100, 8_000, 6
 
 
 class McpServer(Noun):
-    """One MCP server: a program (`command`, stdio) or an address (`url`, HTTP).
-
-    HTTP is MCP's streamable HTTP.
+    """One MCP server: a program (`command`, stdio) or a `url` (streamable HTTP).
 
     `$NAME` and `${NAME}` in args, env, url and headers stand for variables of the environment, `$$` for a
     dollar. What is in env and headers is never shown and never written down.
@@ -131,10 +129,7 @@ class OfferedTool(Noun):
 
 
 class ToolContent(Noun):
-    """One part of a tool's answer: text with a media type, or an unread `kind`.
-
-    Text may come from a resource.
-    """
+    """A part of a tool's answer: text (or a resource's), or an unread `kind`."""
 
     text: str = ""
     media_type: str = ""

@@ -16,9 +16,7 @@ from deep_research.data.verification import Disagreement, Edit, Problem
 class ReportSection(Noun):
     """A researched section; `notes` and `key_findings` cite passage ids.
 
-    `sources` are source ids.
-
-    `searched` are the queries made for it, `tool_calls` all calls that looked something up.
+    `sources` are source ids, `searched` the queries made for it, `tool_calls` all calls that looked something up.
     """
 
     title: str
@@ -50,10 +48,7 @@ class ReportSource(Noun):
 
 
 class ReportReview(Noun):
-    """A section's last review; `missing` facts, and `attempts` as times researched.
-
-    The review of the whole report has the section "".
-    """
+    """The last review of a section ("": all); `missing` facts, `attempts` made."""
 
     section: str
     status: Literal["sufficient", "partial", "missing"]
@@ -233,10 +228,7 @@ class Figure(Noun):
 
 
 class ExportInput(Noun):
-    """A report with its library's authors by source id and contexts by passage id.
-
-    `font_folder` holds fonts to use beside those of the system ("" for none).
-    """
+    """A report with authors by source id, contexts by passage id, and more fonts."""
 
     report: Report
     authors: dict[str, tuple[str, ...]] = Field(default_factory=dict)

@@ -67,10 +67,7 @@ class Problem(Noun):
 
 
 class Reckoning(Noun):
-    """A calculation; `quote` has the figure, `expression` uses figures of sources.
-
-    `claim` is the id of its statement.
-    """
+    """A calculation of a `claim`: `quote` has the figure, `expression` the sources'."""
 
     quote: str
     expression: str
@@ -78,10 +75,7 @@ class Reckoning(Noun):
 
 
 class Findings(Noun):
-    """A judge's or verifier's findings; `judged` are ids of the statements examined.
-
-    `reading` is the conversation that led to them.
-    """
+    """What was found of the statements `judged`, after the conversation `reading`."""
 
     judged: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -134,10 +128,7 @@ class Disagreement(Noun):
 
 
 class Verification(Noun):
-    """A text's statements with verdicts, its problems, and answered question parts.
-
-    `reading` is the conversation in which the whole was read, which is not kept: who reads it again goes on with it.
-    """
+    """Statements with verdicts, problems, answered parts; `reading` is not kept."""
 
     claims: tuple[Claim, ...] = ()
     problems: tuple[Problem, ...] = ()

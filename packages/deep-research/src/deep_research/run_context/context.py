@@ -1,6 +1,4 @@
-"""What every step of a run may use, and where in its work the run is now.
-
-That is the node of the graph, its step, and the section it is about.
+"""What every step of a run may use, and its node, graph step and section now.
 
 What a run sees beside its paid calls depends on the moment; its notes are kept under the position, which is the same
 when a node is done again after a crash, and in a replay.
@@ -106,10 +104,7 @@ async def keep_nothing(_values: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class RunContext:
-    """What every step of a run may use; only `report_gap` adds to its log's gaps.
-
-    `keep_report` is called with the keys of the state that hold the finished report, where it is wanted at once.
-    """
+    """What every step of a run may use; only `report_gap` adds to its log's gaps."""
 
     run_id: str
     settings: Settings
@@ -153,15 +148,11 @@ class RunContext:
         return self.report_gap(Gap(what=what, why=reason_of(error, what), source=source))
 
 
-DEFECT = "Internal error"
-"""How the reason of a gap begins that a defect of the program has made."""
+DEFECT = "Internal error"  # how the reason of a gap begins that a defect of the program has made
 
 
 def reason_of(error: Exception, what: str) -> str:
-    """Return why `what` failed, for its gap; log a defect.
-
-    Raises the error where no part of the work can go on: a full disk, a stop, a setting that the user must correct.
-    """
+    """Return why `what` failed, for its gap; raise an error that must end the run."""
     if isinstance(error, ConfigError | StoreError | Stopped | ReplayDiffers):
         raise error
     if isinstance(error, ResearchError):
@@ -171,10 +162,7 @@ def reason_of(error: Exception, what: str) -> str:
 
 
 def _is_same(gap: Gap, other: Gap) -> bool:
-    """Return whether two gaps say the same, but for measured values.
-
-    Seconds or tokens may differ after a resume.
-    """
+    """Return whether two gaps say the same, but for seconds or tokens."""
     if not gap.codes or (gap.what, gap.source, gap.codes) != (other.what, other.source, other.codes):
         return gap == other
     words, others = ([v for v in g.values.values() if any(c.isalpha() for c in v)] for g in (gap, other))

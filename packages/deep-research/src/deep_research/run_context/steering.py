@@ -48,11 +48,7 @@ class Instructions:
         return brief.model_copy(update={"remarks": self.remarks}) if self.remarks else brief
 
     def add_remarks(self, turns: Sequence[Turn]) -> list[Turn]:
-        """Append a turn holding the remarks that the conversation has not seen yet.
-
-        Kept with the turns they stay where they were read, so that a conversation only grows, also when the run is
-        resumed.
-        """
+        """Append a turn with remarks new to the conversation, which so only grows."""
         new = self.remarks[sum(len(turn.remarks) for turn in turns) :]
         return [*turns, Turn(actions=(), remarks=new)] if new else list(turns)
 
@@ -85,10 +81,7 @@ class Steering:
         self._changed = asyncio.Event()
 
     def close(self) -> None:
-        """Take in the last instructions before the report is written.
-
-        A section that is added as late as this is not researched, and its event says so.
-        """
+        """Take in the last instructions before the report; sections are too late now."""
         self.refresh(adds_are_late=True)
         self._closed = True
 
@@ -146,7 +139,6 @@ class Steering:
                 await asyncio.wait({task})
 
     async def _done_or_changed(self, task: "asyncio.Future[Any]") -> None:
-        """Wait until the task is done, or the user has said something."""
         changed = asyncio.ensure_future(self._changed.wait())
         try:
             await asyncio.wait({task, changed}, return_when=asyncio.FIRST_COMPLETED)

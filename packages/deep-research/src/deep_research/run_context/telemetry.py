@@ -1,9 +1,7 @@
 """OpenTelemetry spans of runs, model calls and searches, by GenAI conventions.
 
-Off unless configured.
-
-They go where `OTEL_EXPORTER_OTLP_ENDPOINT` says (any collector; Langfuse and LangSmith take OTLP as well). Questions,
-prompts and answers are not sent: spans hold names, counts and times.
+They go where `OTEL_EXPORTER_OTLP_ENDPOINT` says (any collector; Langfuse and LangSmith take OTLP as well), else
+nowhere. Questions, prompts and answers are not sent: spans hold names, counts and times.
 """
 
 from collections.abc import Iterator

@@ -17,16 +17,14 @@ from deep_research.verification.foreign import read_report
 if TYPE_CHECKING:
     from deep_research.providers.model_client import OpenModel
 
-_SECTIONS = 5
-"""Sections of a usual plan."""
+_SECTIONS = 5  # sections of a usual plan
 _AROUND, _AROUND_WRITTEN, _AROUND_CALLS = 8_500, 1_000, 5
 """Intake, analysis, plan, review and report: prompt tokens, tokens written, calls."""
 _TURNS, _TURN_TOKENS, _TURN_WRITTEN = 4, 2_050, 30
 """A researcher's turns at a section; a turn's prompt on average, and what is written in it."""
 _TASK, _PASSAGES, _WRITTEN, _JUDGED = 900, 4_500, 600, 300
 """A section's instruction, the passages a writer gets at most, the tokens of its text and of its verdicts."""
-_REVIEW_TOKENS, _REVIEWED = 950, 20
-"""The prompt of a section's own review, and what is written in it."""
+_REVIEW_TOKENS, _REVIEWED = 950, 20  # the prompt of a section's own review, and what is written in it
 _CACHED = 0.5
 _BATCH_CLAIMS, _CLAIM_TOKENS, _CLAIM_WRITTEN, _LOOKUP_TURNS = 40, 450, 12, 5
 """Of a verification: statements that one call judges, a statement with its passages, what is written of it; the turns
@@ -46,11 +44,8 @@ class Estimate(NamedTuple):
     most_usd: float | None
 
 
-def estimate(settings: Settings) -> Estimate | None:
-    """Estimate the cost of a run of the workflow `sections`; None without a model.
-
-    Raises ConfigError for an unknown provider.
-    """
+def estimate_cost(settings: Settings) -> Estimate | None:
+    """Estimate a run in `sections`; None without a model. Raises ConfigError."""
     model = _model(settings)
     if model is None:
         return None
@@ -70,11 +65,8 @@ def _model(settings: Settings) -> "OpenModel | None":
     return choose_model(settings, {named.key: "none", **keys} if named else keys)
 
 
-def estimate_verification(settings: Settings, texts: Sequence[str], *, revises: bool) -> Estimate | None:
-    """Estimate the cost of verifying reports; None without a model.
-
-    Raises ConfigError.
-    """
+def estimate_verification(settings: Settings, texts: Sequence[str], *, revises: bool = False) -> Estimate | None:
+    """Estimate the cost of verifying reports; None without a model."""
     model = _model(settings)
     if model is None:
         return None

@@ -21,10 +21,7 @@ _MOST_DIGITS = 5
 
 
 class Deletion(NamedTuple):
-    """What was deleted: ids of runs, ids of busy runs left, and bytes freed.
-
-    `unreadable` are runs that were left whose library cannot be read: because of them no page of the web was deleted.
-    """
+    """Ids of `runs` deleted, left `busy`, and `unreadable` (so no page went)."""
 
     runs: tuple[str, ...]
     busy: tuple[str, ...]
@@ -42,12 +39,7 @@ def parse_age(text: str) -> timedelta:
 
 
 def delete_runs(home: Path, run_ids: Iterable[str]) -> Deletion:
-    """Delete runs and what no other run needs; leave those being carried out.
-
-    Of indexes of documents those go whose paths no other run names; of the pages that were kept those that no other
-    run has read. When no run is left, the whole cache goes. Raises StoreError when the
-    disk refuses.
-    """
+    """Delete runs and what no other needs, but for busy ones. Raises StoreError."""
     before = folder_size(home)
     runs = open_runs(home)
     records = {record.run_id: record for record in runs.list()}
@@ -80,11 +72,7 @@ def delete_runs(home: Path, run_ids: Iterable[str]) -> Deletion:
 
 
 def _forget_pages(home: Path, kept: Sequence[RunHead]) -> tuple[str, ...]:
-    """Delete pages that no run of `kept` has read; with no run left, the whole cache.
-
-    Of a run whose library cannot be read it is not known which pages it needs: then nothing is deleted, and the ids of
-    such runs are returned.
-    """
+    """Delete pages that no run of `kept` has read; else return unreadable ones' ids."""
     cache = home / PAGES
     if not kept:
         # The last is of an earlier version: lines that were typed.

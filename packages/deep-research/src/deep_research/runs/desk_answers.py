@@ -13,8 +13,7 @@ from deep_research.report.counts import VerdictCounts
 from deep_research.search.source_standing import dated_source
 from deep_research.text.token_count import take_within_budget
 
-_SHOWN_TOKENS = 6_000
-"""How much of the sources one answer shows; the ids of the rest are named."""
+_SHOWN_TOKENS = 6_000  # how much of the sources one answer shows; the ids of the rest are named
 Judged = Literal["supported", "contradicted", "misleading", "unverified"]
 _PROBLEM_OF: Mapping[str, Literal["contradicted", "misleading", "unsupported"]] = {
     "contradicted": "contradicted", "misleading": "misleading", "unverified": "unsupported",
@@ -76,10 +75,7 @@ class CheckedStatement(Noun):
 
 
 class FoundProblem(Noun):
-    """A problem of a report; `statement` is an id or "", `passages` correct it.
-
-    "" stands for the whole report.
-    """
+    """A problem of a report; `statement` is an id ("": all), `passages` correct it."""
 
     statement: str = ""
     kind: ProblemKind

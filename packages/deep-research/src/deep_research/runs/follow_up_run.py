@@ -11,7 +11,7 @@ from deep_research.assembly.environment import Job, RunEnvironment
 from deep_research.assembly.reasoner_choice import provider_of
 from deep_research.concurrency import held_beside
 from deep_research.data import FollowUp, Message, Question, Report
-from deep_research.errors import ConfigError, RunNotFound
+from deep_research.errors import ConfigError
 from deep_research.report.ledger import ledger_of
 from deep_research.run_context.context import RunContext
 from deep_research.runs.lifecycle import RunTask, carry_out
@@ -20,8 +20,7 @@ from deep_research.settings import Settings, refuse_unknown
 from deep_research.stores.event_log import EventLog
 from deep_research.stores.run_store import RunRecord, RunStore
 
-_TOLD_CHARS, _TOLD_LAST = 1500, 4
-"""What a model is told of the report and of each of the last answers."""
+_TOLD_CHARS, _TOLD_LAST = 1500, 4  # what a model is told of the report and of each of the last answers
 
 
 async def ask_follow_up(
@@ -40,11 +39,7 @@ async def ask_follow_up(
 
 
 def note_follow_up(store: RunStore, question: str, settings: Mapping[str, Any]) -> FollowUp:
-    """Record a question for `ask_follow_up` to answer; resume an interrupted one.
-
-    Raises RunNotFound when the run has no report yet, RunBusy when another process works on it, ConfigError for an
-    unusable question.
-    """
+    """Record a question to answer. Raises RunNotFound, RunBusy, ConfigError."""
     with store.held():
         made = _open_follow_up(store, question, settings).model_copy(update={"status": "running", "error": ""})
         store.save_follow_up(made)
@@ -108,14 +103,6 @@ class FollowUpRun(RunTask):
         self.store.save_follow_up(self.made)
 
 
-def numbered(store: RunStore, number: int) -> FollowUp:
-    """Return one follow-up. Raises RunNotFound when the run has none of that number."""
-    if (found := store.read_follow_up(number)) is not None:
-        return found
-    message = f"The run {store.run_id} has no follow-up {number}; it has {store.next_follow_up() - 1}."
-    raise RunNotFound(message, run_id=store.run_id)
-
-
 def unfinished(store: RunStore) -> FollowUp | None:
     """Return the last follow-up when it was interrupted or failed."""
     last = store.read_follow_up(store.next_follow_up() - 1)
@@ -123,10 +110,7 @@ def unfinished(store: RunStore) -> FollowUp | None:
 
 
 def begin_follow_up(store: RunStore, text: str, changes: Mapping[str, Any]) -> FollowUp:
-    """Record a new follow-up, to be resumed; raise RunNotFound or ConfigError.
-
-    RunNotFound is for a run without a report.
-    """
+    """Record a new follow-up, to be resumed. Raises RunNotFound, ConfigError."""
     report, record = store.load_result(), store.load()
     for name, value in changes.items():
         refuse_unknown(name, value, "argument")
@@ -155,7 +139,6 @@ def begin_follow_up(store: RunStore, text: str, changes: Mapping[str, Any]) -> F
 
 
 def _history(record: RunRecord, report: Report, last: Sequence[FollowUp | None]) -> tuple[Message, ...]:
-    """Return what was asked before and what came out, to help understand a question."""
     findings = "\n".join(f for section in report.sections for f in section.key_findings[:1])
     titles = "; ".join(section.title for section in report.sections)
     told = [record.question, f"{report.title}\n{titles}\n{findings}"]

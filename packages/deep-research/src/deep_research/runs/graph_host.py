@@ -1,7 +1,4 @@
-"""Host a self-contained graph: each invocation is a sitting at a run.
-
-Also put a question through a caller's own graph, with a function to answer what it asks of the user.
-"""
+"""Host a graph: each invocation is a sitting at a run; or run a caller's own."""
 
 import asyncio
 import difflib
@@ -48,7 +45,6 @@ class Given:
 
     @property
     def home(self) -> Path:
-        """The state folder."""
         return Path(self.own.get("home") or settings_module.home())
 
 
@@ -91,14 +87,10 @@ class GraphHost:
         self._is_served = "langgraph_api" in sys.modules if is_served is None else is_served
 
     def for_holder(self, store: RunStore) -> "GraphHost":
-        """Return the host for invocations of a caller that holds a run."""
         return GraphHost(self.bound, workflow=self.workflow, holding=store, is_served=self._is_served)
 
     def _given(self, named: Mapping[str, Any]) -> Given:
-        """Merge what was bound with an invocation's values, which win; limit strangers.
-
-        A stranger may only say what a report is like.
-        """
+        """Merge what was bound with an invocation's values; a stranger's say little."""
         if self._is_served:
             named, left = take_over(_known(named))
             if left:
@@ -109,10 +101,7 @@ class GraphHost:
         return read_configurable({**self.bound, **named})
 
     def store_for(self, question: str, configurable: Mapping[str, Any]) -> RunStore:
-        """Return the store of a thread's run, or of a new one.
-
-        Raises ConfigError and StoreError.
-        """
+        """Return a thread's or a new run's store. Raises ConfigError, StoreError."""
         given, named = self._given(configurable), str(configurable.get("thread_id", ""))
         with suppress(RunNotFound):
             if (known := open_runs(given.home).store(named)).exists():
@@ -120,10 +109,7 @@ class GraphHost:
         return _new_run(question, given, wanted_id=named)
 
     def _task_of(self, invocation: Invocation, given: Given) -> tuple[RunTask, bool]:
-        """Return an invocation's task, and whether it begins with it.
-
-        Raises ConfigError and StoreError.
-        """
+        """Return an invocation's task, and whether it begins with it."""
         thread = str(invocation.configurable.get("thread_id", ""))
         known = str(invocation.values.get("run_id") or given.own.get("deep_research_run") or "")
         is_held = self._holding is not None and self._holding.run_id == known
@@ -150,10 +136,7 @@ class GraphHost:
 
     @asynccontextmanager
     async def open(self, invocation: Invocation) -> AsyncIterator[Sitting]:
-        """Open a sitting; see `graph.research_graph.Host.open`.
-
-        Raises ConfigError, RunBusy and StoreError.
-        """
+        """Open a sitting, as `Host.open`. Raises ConfigError, RunBusy and StoreError."""
         context = invocation.context
         named = context.model_dump(exclude_unset=True) if isinstance(context, Settings) else dict(context or {})
         given = self._given({**invocation.configurable, **named})

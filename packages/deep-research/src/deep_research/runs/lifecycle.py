@@ -49,11 +49,9 @@ class RunTask(ABC):
         """Prepare what has to be ready, and return the state that the graph begins with."""
 
     def open_log(self, listener: Callable[[Event], None]) -> EventLog:
-        """Open the log of the work's events."""
         return self.store.open_log(listener, part=self.part, seconds_before=self.seconds)
 
     def checkpoints(self) -> Checkpoints:
-        """Return where the graph keeps how far it is."""
         return self.store.checkpoints_at(self.part)
 
     def listening(self, _ctx: RunContext) -> AbstractAsyncContextManager[object]:
@@ -84,10 +82,7 @@ async def carry_out(task: RunTask, environment: RunEnvironment) -> Report:
 
 @contextmanager
 def noting_end(task: RunTask, environment: RunEnvironment) -> Iterator[EventLog]:
-    """Give the log of a sitting; record in the task how it ended if it raises.
-
-    Raises what the block raises; an error of the disk as StoreError that says how to go on.
-    """
+    """Give the log of a sitting; note in the task what it raises, and raise it."""
     log = task.open_log(environment.listener)
     try:
         yield log
@@ -141,10 +136,7 @@ async def open_task(
 
 
 async def keep_report(task: RunTask, log: EventLog, values: Mapping[str, Any]) -> Report:
-    """Keep a graph's report, announce it once, end the task, and return the report.
-
-    Raises ResearchError without one.
-    """
+    """Keep a graph's report, announce it once, end the task. Raises ResearchError."""
     report, place = await asyncio.to_thread(task.save, values)
     # A sitting that was killed before it was noted as finished has said it.
     if not any(isinstance(event, ReportReady) for event in log.earlier):
@@ -185,10 +177,7 @@ async def _drive(task: RunTask, ctx: RunContext, start: dict[str, Any], answer: 
 
 
 async def ask_user(asked: Asked, answer: Answer | None, run_id: str = "") -> str:
-    """Return the user's answer; "" if nobody answers and none is needed.
-
-    Raises NeedsAnswer where one is needed.
-    """
+    """Return the user's answer, "" where none is needed. Raises NeedsAnswer."""
     if answer is None and not asked.required:
         return ""
     given = answer(asked) if answer and not asked.held else None

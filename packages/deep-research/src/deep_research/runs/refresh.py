@@ -14,8 +14,7 @@ from deep_research.ports import Journal
 from deep_research.settings import BUDGETS, Settings, load_settings
 from deep_research.stores.run_store import RunStore
 
-_CARRIED = "carried"
-"""The kind of the note that holds what a refreshed run begins with."""
+_CARRIED = "carried"  # the kind of the note that holds what a refreshed run begins with
 
 
 class Carried(Noun):
@@ -29,7 +28,6 @@ class Carried(Noun):
     brief: Brief
 
     def as_state(self) -> dict[str, Any]:
-        """Return it as keys of the graph's state."""
         return {
             **{name: value for name, value in self if value is not None},
             "query_type": self.analysis.query_type,
@@ -39,10 +37,7 @@ class Carried(Noun):
 
 
 async def refresh_run(parent: RunStore, home: Path, wanted_id: str = "") -> RunStore:
-    """Create a run of `parent`'s plan; nothing that was read is taken over.
-
-    `report_changes` then says what changed. Raises ConfigError when the parent had no plan yet.
-    """
+    """Create a run of `parent`'s plan, with nothing read. Raises ConfigError."""
     record, run_id = await asyncio.to_thread(parent.load), parent.run_id
     settings, now = Settings(**record.settings), load_settings()
     budgets = {name: (getattr(settings, name), most) for name in BUDGETS if (most := getattr(now, name))}

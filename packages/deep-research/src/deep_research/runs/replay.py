@@ -1,7 +1,4 @@
-"""Replay: do a finished run again from its journal and library alone.
-
-The stored report stays the report.
-"""
+"""Replay: do a finished run again from its journal and library alone."""
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -25,10 +22,7 @@ from deep_research.stores.run_store import Checkpoints, RunStore
 
 
 async def replay_run(store: RunStore, home: Path, *, listener: Callable[[Event], None] = lambda _event: None) -> Report:
-    """Replay a finished run, without network or keys; return the report it yields.
-
-    Raises ReplayDiffers at the first call that the recorded run did not make, RunNotFound without a report.
-    """
+    """Replay a finished run; return its report. Raises ReplayDiffers, RunNotFound."""
     recorded = store.load_result()
     with closing(store.open_journal()) as journal:
         answers = iter(journal.notes(ANSWERED).values())

@@ -17,10 +17,7 @@ _SAME, _ALIKE = 97.0, 72.0
 
 
 class StatementChange(Noun):
-    """A statement of the later report, and what the earlier one said in its place.
-
-    `where` is the heading that it stands under; "" stands for the text that one of them has not.
-    """
+    """A statement of the later report, and the earlier one's, under `where`."""
 
     kind: ChangeKind
     where: str
@@ -115,10 +112,7 @@ def _compare_claims(earlier: Sequence[Claim], later: Sequence[Claim]) -> tuple[l
 
 
 def _is_told(claim: Claim) -> bool:
-    """Return whether a statement is what sources say, as far as anybody could tell.
-
-    Without a model nobody judges it.
-    """
+    """Return whether a statement is what sources say, or nobody has judged it."""
     return bool(claim.passages) and claim.verdict.kind in ("supported", "unverified")
 
 

@@ -15,19 +15,12 @@ from deep_research.settings import Settings
 _PLAIN = (".md", ".markdown", ".txt", ".text", "")
 _HTML = (".html", ".htm", ".xhtml")
 _PAGE = re.compile(rb"(?=<)(?s:.)*<(?:html|!doctype html)\b", re.IGNORECASE)
-_BINARY_SIGNS = 0.1
-"""Share of control characters from which bytes are no text."""
-MOST_BYTES = 8_000_000
-"""Bytes of a file that is read as a report."""
+_BINARY_SIGNS = 0.1  # share of control characters from which bytes are no text
+MOST_BYTES = 8_000_000  # bytes of a file that is read as a report
 
 
 def report_text(data: bytes, name: str) -> str:
-    """Return a report file's text with links and footnotes.
-
-    Its bytes tell more of its format than its name.
-
-    Raises ConfigError for a format that is not read or a file that is too large, Unreadable.
-    """
+    """Return a report file's text, with links. Raises ConfigError, Unreadable."""
     if len(data) > MOST_BYTES:
         message = f"{name!r} has {len(data):,} bytes; a report may have {MOST_BYTES:,}. Give its text alone."
         raise ConfigError(message, setting="report", value=name)
@@ -55,7 +48,6 @@ def report_text(data: bytes, name: str) -> str:
 
 
 def _plain(data: bytes, name: str) -> str:
-    """Return bytes as text. Raises ConfigError for what is none."""
     text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "replace")
     odd = sum(text.count(sign) for sign in map(chr, (*range(9), *range(14, 32), 0xFFFD)))
     if odd > _BINARY_SIGNS * len(text):
@@ -79,10 +71,7 @@ def read_report_stream(file: BinaryIO, name: str = "") -> str:
 
 
 async def read_report(given: str | PathLike[str], settings: Settings) -> str:
-    """Return a report's text: itself, a `Path`'s file, or the page at an address.
-
-    Raises ConfigError, SourceError.
-    """
+    """Return what a text, `Path` or address holds. Raises ConfigError, SourceError."""
     if not isinstance(given, str):
         return await asyncio.to_thread(read_report_file, Path(given))
     is_address = given.startswith(("http://", "https://")) and len(given.split()) == 1

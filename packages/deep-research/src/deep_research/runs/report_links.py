@@ -1,9 +1,8 @@
 """Write the links, raised numbers and footnotes of a report file into its text.
 
-Readers of documents leave them out.
-
-What comes back is the same format, with citations in the styles that `verification/foreign.py` finds: `[words](address)`,
-`<sup>1</sup>`, `[^1]`. Each pattern looks at a bounded stretch, so that a hostile file takes no longer than a long one.
+Readers of documents leave them out. What comes back is the same format, with citations in the styles that
+`verification/foreign.py` finds: `[words](address)`, `<sup>1</sup>`, `[^1]`. Each pattern looks at a bounded stretch, so
+that a hostile file takes no longer than a long one.
 """
 
 import html
@@ -78,10 +77,7 @@ def _as_number(_opening: str, inside: str) -> str:
 
 
 def mark_docx_links(data: bytes) -> bytes:
-    """Write a DOCX file's links, raised numbers and notes into its body text.
-
-    Raises Unreadable.
-    """
+    """Write a DOCX file's links, raised numbers and notes into it. Raises Unreadable."""
     import docx  # noqa: PLC0415 - heavy
     from docx.oxml import parse_xml  # noqa: PLC0415
 
@@ -118,7 +114,6 @@ def _note_name(element: Any, kind: str) -> str:
 
 
 def _write_links(root: Any, relations: Mapping[str, Any]) -> None:
-    """Put text in place of each link to the web below an element."""
     for link in list(root.iter(f"{_W}hyperlink")):
         relation = relations.get(link.get(_LINK, ""))
         if relation is not None and relation.is_external and _IS_OUT.match(relation.target_ref):

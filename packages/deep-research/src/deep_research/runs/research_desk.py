@@ -16,19 +16,9 @@ from weakref import WeakValueDictionary
 
 from deep_research.assembly.environment import RunEnvironment, open_context
 from deep_research.concurrency import held_beside, in_background, in_export
-from deep_research.data import (
-    LIBRARY,
-    Action,
-    Assignment,
-    Claim,
-    Decision,
-    Export,
-    Question,
-    Section,
-    Verdict,
-    Verification,
-)  # fmt: skip
+from deep_research.data import LIBRARY, Action, Claim, Decision, Export, Question, Section, Verdict
 from deep_research.data.noun import Noun, copy_fields
+from deep_research.data.verification import Assignment, Verification
 from deep_research.errors import ConfigError, RunBusy
 from deep_research.ports import Library
 from deep_research.report.assemble import Finished, assemble
@@ -56,10 +46,8 @@ from deep_research.steps.write import clean_report, unwrap_report
 from deep_research.stores.run_store import RunStore
 from deep_research.verification.citations import cited_ids, normalize_citations
 
-_STATEMENTS = 25
-"""Statements in one answer, with their passages."""
-_WAIT_SECONDS, _LOOK_SECONDS = 120.0, 0.05
-"""How long a call waits for another one at the same session."""
+_STATEMENTS = 25  # statements in one answer, with their passages
+_WAIT_SECONDS, _LOOK_SECONDS = 120.0, 0.05  # how long a call waits for another one at the same session
 _NOTE, _CHECKED = "desk note", "desk report"
 _MOST_NOTED = 1_000_000
 _TURNS = WeakValueDictionary[tuple[str, int], asyncio.Lock]()
@@ -67,17 +55,12 @@ _TURNS = WeakValueDictionary[tuple[str, int], asyncio.Lock]()
 
 
 class _Kept(Noun):
-    """A report that was handed in, with its verification as far as it is."""
-
     text: str
     verification: Verification
 
 
 async def begin_desk(question: str, settings: Settings, *, home: Path, docs: Sequence[str] = ()) -> Begun:
-    """Create a session for a question; raise ConfigError.
-
-    Without documents and sources the web is searched.
-    """
+    """Create a session; without docs and sources, on the web. Raises ConfigError."""
     searched = "" if docs or settings.sources else settings.strategy or "auto"
     changed = settings.model_copy(update={"workflow": "desk", "strategy": searched or settings.strategy})
     store = await asyncio.to_thread(create_run, question, changed, home=home, docs=docs)
@@ -127,10 +110,7 @@ class ResearchDesk:
             return await self._perform(ctx, name="search", query="\n".join(wanted), source=source)
 
     async def open(self, what: str, find: str = "") -> Looked:
-        """Open a source (s7), its text from a passage (s7p3) or an address; find words.
-
-        With `find` the places of these words are given.
-        """
+        """Open a source (s7), its text from a passage (s7p3) or an address; find words."""
         is_address = what.startswith(("http://", "https://"))
         async with self.opened([what] if is_address else ()) as ctx:
             return await self._perform(ctx, name="open", source=what.strip("[] "), query=find)
@@ -223,7 +203,6 @@ class ResearchDesk:
         return assignment_of(question, report_title(text), text, ctx.library)
 
     def _part(self, ctx: RunContext, kept: _Kept, start: int) -> CheckedReport:
-        """Return a part of what was found, with the passages of the statements in it."""
         claims, problems = kept.verification.claims, kept.verification.problems
         shown = claims[start : start + _STATEMENTS]
         named = {claim.id for claim in shown}
@@ -253,7 +232,6 @@ async def _hold(store: RunStore, stack: AsyncExitStack) -> None:
 
 
 def _kept(ctx: RunContext) -> _Kept:
-    """Return the report handed in last; raise ConfigError where there is none."""
     kept = ctx.journal.notes(_CHECKED).get("")
     if kept is None:
         raise ConfigError("Hand a report in first: verify_report.", setting="report", value="")
@@ -261,7 +239,6 @@ def _kept(ctx: RunContext) -> _Kept:
 
 
 def _check_verdicts(given: Mapping[str, GivenVerdict], known: Mapping[str, Claim], library: Library) -> None:
-    """Raise ConfigError for verdicts that fit no statement or name no passage."""
     for key, one in given.items():
         if key not in known:
             message = f"There is no statement {key!r}."

@@ -26,8 +26,7 @@ from deep_research.steps.open_source import read_addresses
 from deep_research.stores.event_log import EventLog
 from deep_research.stores.run_store import RunStore
 
-_MOST_CHARS = 20_000
-"""Of a question: some ten pages; longer material is a document."""
+_MOST_CHARS = 20_000  # of a question: some ten pages; longer material is a document.
 _MOST_HISTORY = 200_000
 """Characters of a conversation before a question that are kept, the newest: each list of runs reads the records."""
 _AT_ONCE = Turns(48, lambda _owner, _has, _free: True)
@@ -56,10 +55,7 @@ def create_run(
 
 
 def clean_question(question: str) -> str:
-    """Return the question without control characters and terminal codes.
-
-    Raises ConfigError when it is empty or too long.
-    """
+    """Return a question as printable text; raise ConfigError if empty or too long."""
     text = "".join(c if c.isprintable() else " " for c in safe_text(question))
     text = " ".join(text.split())
     if not text:
@@ -84,10 +80,7 @@ async def resume_run(store: RunStore, environment: RunEnvironment) -> Report:
 
 
 def task_of(store: RunStore) -> RunTask:
-    """Return the task of a run's store: its research, or a report's verification.
-
-    Raises ConfigError for the session of an agent.
-    """
+    """Return a run's research or verification; raise ConfigError for an agent's."""
     workflow = store.load().settings.get("workflow")
     if workflow == "verify":
         from deep_research.runs.verification_run import VerificationRun  # noqa: PLC0415 - one of them is needed

@@ -1,8 +1,4 @@
-"""Read what a run has gathered, and export its report.
-
-Gathered are sources with date and standing, their snapshots and passages, and the cost so far; a report is exported
-with what the library adds to it.
-"""
+"""Read what a run has gathered: sources, passages, cost; export its report."""
 
 import re
 from base64 import b64decode, b64encode
@@ -22,8 +18,7 @@ from deep_research.stores.run_store import RunStore
 from deep_research.worker_child import Limits
 from deep_research.worker_pool import own_worker
 
-_CONTEXT_CHARS = 600
-"""So much of a snapshot is shown before and after a passage."""
+_CONTEXT_CHARS = 600  # so much of a snapshot is shown before and after a passage
 
 
 class SourceFacts(Noun):
@@ -110,10 +105,7 @@ def _facts(library: Library, source: Source) -> SourceFacts:
 
 
 def export_report(store: RunStore, report: Report, to: str, *, font_folder: Path | None = None) -> Export:
-    """Return a report of the run in `store`, or of a follow-up, in the format `to`.
-
-    Raises ConfigError for an unknown format, and where something that the format needs is not installed.
-    """
+    """Return a report of the run in `store` in the format `to`. Raises ConfigError."""
     exporter = registry.component("exporters", to)()
     given = safe_noun(_collect(store, report, str(font_folder or "")))
     # A file name without blanks or marks, of the title and the run's id.
@@ -129,7 +121,6 @@ _LIMITS = Limits(memory=3_000_000_000, cpu_seconds=300.0)
 
 
 def _exported_apart(to: str, given: ExportInput) -> bytes:
-    """Export a report in a process of its own; raise ResearchError at a limit."""
     try:
         with TemporaryDirectory() as folder, own_worker(folder) as worker:
             worker.send(_exported, to, given, limits=_LIMITS)
@@ -144,7 +135,6 @@ def _exported(to: str, given: ExportInput) -> str:
 
 
 def _collect(store: RunStore, report: Report, font_folder: str) -> ExportInput:
-    """Return a report with its sources' authors and its passages' surroundings."""
     with closing(store.open_library("")) as library:
         sources = (library.source(reference.source) for reference in report.references)
         authors = {source.id: source.authors for source in sources if source is not None}

@@ -36,12 +36,7 @@ class StepResult(NamedTuple):
 async def run_step(
     name: str, question: str, settings: Settings, *, home: Path, store: RunStore | None = None
 ) -> StepResult:
-    """Run one node for a question, or with the state of an earlier run (`store`).
-
-    Of that run it has a copy of the library.
-
-    It has what it has in a run: sources, templates, tools. Raises ConfigError, also for an unknown node.
-    """
+    """Run one node for a question, or with a run's state and library (`store`)."""
     state: dict[str, Any] = dict(await state_of(store)) if store is not None else {}
     asked = state.get("question") or Question(text=question, language=detect(question))
     requests: list[tuple[Role, ModelRequest]] = []

@@ -1,7 +1,4 @@
-"""User instructions to a running run, kept in its folder for any process to give.
-
-They are remark, drop, add and finish.
-"""
+"""The user's words to a run, kept in its folder for any process to give."""
 
 import asyncio
 import secrets
@@ -19,10 +16,8 @@ from deep_research.stores.event_log import EventLog
 from deep_research.stores.open_stores import database
 from deep_research.stores.run_store import RunStore
 
-MAX_SECTIONS = 20
-"""Sections that a run may have, those of the user included."""
-MOST_INSTRUCTIONS = 100
-"""Instructions of the user that a run takes."""
+MAX_SECTIONS = 20  # sections that a run may have, those of the user included
+MOST_INSTRUCTIONS = 100  # instructions of the user that a run takes
 _in_this_process: dict[str, Callable[[], object]] = {}
 
 
@@ -39,10 +34,7 @@ def steer(store: RunStore, kind: str, text: str = "") -> Steer:
 
 
 def stop(store: RunStore) -> bool:
-    """Dequeue a run or stop the process doing it; return whether it was there.
-
-    Its state is kept, and it can be resumed. Raises ConfigError for one that was told to stop again and again.
-    """
+    """Dequeue a run or stop the process doing it; return whether it was there."""
     if database_url():
         with suppress(ConfigError):  # what offers the database is not installed: nothing is in a queue
             if database().dequeue(store):
@@ -77,7 +69,6 @@ def sections_of(store: RunStore) -> list[str]:
 
 
 def _read_instruction(store: RunStore, kind: str, text: str) -> Steer:
-    """Return the instruction that a text means for a run; raise ConfigError if unfit."""
     record = store.load()
     if record.status == "finished":
         raise _refused(f"The run {record.run_id} is finished and cannot be changed any more.", text)
@@ -104,7 +95,6 @@ def _read_instruction(store: RunStore, kind: str, text: str) -> Steer:
 
 
 def _find_section(titles: list[str], text: str) -> str:
-    """Return the section with that title, number or unambiguous part of a title."""
     if not titles:
         raise _refused("The run has no sections yet. Wait for its plan.", text)
     if len(titles) == 1:

@@ -1,7 +1,4 @@
-"""A run that verifies somebody else's report, with all that a run has.
-
-It has a journal and sources, and can be resumed.
-"""
+"""A run that verifies somebody else's report, with all that a run has."""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -24,8 +21,7 @@ from deep_research.stores.run_store import RunStore
 from deep_research.verification.foreign import read_report
 from deep_research.verification.statements import split_statements
 
-_GIVEN = "given report"
-"""The kind of the note that holds the report as it was given."""
+_GIVEN = "given report"  # the kind of the note that holds the report as it was given
 MOST_CHARS, MOST_STATEMENTS = 500_000, 20_000
 """Characters of a report, and statements of those that are verified together; what has more is a book."""
 
@@ -33,10 +29,7 @@ MOST_CHARS, MOST_STATEMENTS = 500_000, 20_000
 def create_verification(
     given: GivenReport, settings: Settings, *, home: Path, docs: Sequence[str] = (), wanted_id: str = ""
 ) -> RunStore:
-    """Create a run that verifies a report; raise ConfigError or StoreError.
-
-    ConfigError is for an unusable text or setting.
-    """
+    """Create a run that verifies a report; raise ConfigError or StoreError."""
     given = safe_noun(given)
     check_size(given.text, given.other)
     if given.other and given.revises:
@@ -74,10 +67,7 @@ class VerificationRun(ResearchRun):
             self.given = GivenReport.model_validate_json(journal.notes(_GIVEN)[""])
 
     def job(self, log: EventLog) -> Job:
-        """Return the job as `RunTask.job` says; addresses cited may be opened.
-
-        They may not where the report is held against documents.
-        """
+        """Return the job as `RunTask.job` says; the addresses cited may be opened."""
         return replace(super().job(log), question=self.given.question, addresses=self.given.addresses, stands_in=False)
 
     async def start(self, ctx: RunContext) -> dict[str, Any]:
