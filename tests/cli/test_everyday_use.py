@@ -58,7 +58,7 @@ def test_a_console_without_the_signs_of_a_text_loses_nothing(tmp_path: Path) -> 
     folder = tmp_path / "文件"
     folder.mkdir()
     (folder / "押金.md").write_text("# 押金\n\n押金为三个月租金 😀。\n", "utf-8")
-    plain, windows = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}, {"PYTHONIOENCODING": "cp1252"}
+    plain, windows = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}, {"PYTHONIOENCODING": "cp1252"}
     asked = call("ask", "押金是多少？ 😀", "--docs", str(folder), "--json", env=plain)
     assert (asked.code, asked.json["question"]) == (0, "押金是多少？ 😀")
     assert "押金为三个月租金" in asked.json["report"]

@@ -106,7 +106,10 @@ def start_verification(
     wanted_id: str = "",
     own: OwnObjects = NOTHING,
 ) -> Run:
-    """Make a run that verifies somebody else's report by its pages, or by `docs`."""
+    """Make a run that verifies a report somebody else wrote; `Run.carry_out` does it.
+
+    It is held against the pages it cites, or against `docs`. Raises ConfigError for unusable input, StoreError.
+    """
     from deep_research.runs.verification_run import create_verification  # noqa: PLC0415 - only where it is asked for
 
     if given.revises and not own.models and estimate_verification(settings, ()) is None:
@@ -160,27 +163,38 @@ async def begin_desk(question: str, settings: Settings, *, home: Path, docs: Seq
 
 
 def open_desk(run_id: str, *, home: Path) -> "ResearchDesk":
-    """Return an agent's session by its id. Raises RunNotFound, ConfigError."""
+    """Return an agent's session by its id. Raises RunNotFound, and ConfigError.
+
+    ConfigError is raised for a run of another kind.
+    """
     from deep_research.runs.research_desk import ResearchDesk  # noqa: PLC0415 - only where it is asked for
 
     return ResearchDesk(open_runs(home).open(run_id), home)
 
 
 def open_run(run_id: str, *, home: Path | None = None, is_known: bool = False, is_whole: bool = False) -> Run:
-    """Return a run by its id, or a part of it unless `is_whole`. Raises RunNotFound."""
+    """Return an earlier run by its id, or by an unambiguous part unless `is_whole`.
+
+    One that `is_known` is not looked up. Raises RunNotFound.
+    """
     home, stores = home or settings_module.home(), open_runs(home or settings_module.home())
     return Run(stores.store(run_id) if is_known else stores.open(run_id, is_whole=is_whole), home)
 
 
 def queue_state(*, home: Path | None = None) -> QueueState:
-    """Return the numbers of live workers and queued runs. Raises ConfigError."""
+    """Return the numbers of live workers and of a state folder owner's queued runs.
+
+    Raises ConfigError without a database, and where what offers it is not installed.
+    """
     return database().queue_state(owner_of(home or settings_module.home()))
 
 
 def read_bundle(
     path: Path, *, home: Path | None = None, on_left_out: Callable[[str], object] = lambda _told: None
 ) -> Run:
-    """Import the run of a bundle into the state folder, under another id if taken.
+    """Import the run of a bundle into the state folder and return it.
+
+    A run whose id is taken gets another id.
 
     Nothing in it decides where anything is written, read, sent, started or paid; `on_left_out` is told what was left
     out for that. Raises ConfigError for a file that is no bundle, is damaged or was changed, StoreError.
@@ -215,7 +229,10 @@ def kept_runs(*, home: Path | None = None) -> Kept:
 def find_runs(
     run_ids: Sequence[str] = (), *, older_than: str = "", everything: bool = False, home: Path | None = None
 ) -> list[RunHead]:
-    """Return runs by ids or parts of them, older than an age (`30d`), or all."""
+    """Return the runs of these ids (unambiguous parts suffice), older ones, or all.
+
+    `older_than` is an age such as `30d`. Raises RunNotFound, and ConfigError for what is no age.
+    """
     home = home or settings_module.home()
     stores = open_runs(home)
     records = {record.run_id: record for record in stores.list()}
@@ -230,7 +247,10 @@ def find_runs(
 
 
 def delete_runs(run_ids: Sequence[str], *, home: Path | None = None) -> deletion.Deletion:
-    """Delete idle runs with their unshared data: indexes, pages. Raises StoreError."""
+    """Delete runs with their unshared data: document indexes and kept pages.
+
+    A run that a process is carrying out is left. Raises StoreError.
+    """
     return deletion.delete_runs(home or settings_module.home(), run_ids)
 
 
@@ -408,6 +428,9 @@ def check_readable(path: Path) -> None:
 
 
 async def run_step(name: str, question: str, settings: Settings, *, run: "Run | None" = None) -> single_step.StepResult:
-    """Do one node for a question or a run's state. Raises ConfigError."""
+    """Do one node of the research for a question or run state. Raises ConfigError.
+
+    It returns the node's prompts, its answer and its cost.
+    """
     store = run._store if run is not None else None
     return await single_step.run_step(name, question, settings, home=settings_module.home(), store=store)

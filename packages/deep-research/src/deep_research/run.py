@@ -16,7 +16,9 @@ from deep_research.stores.event_log import EventTail
 from deep_research.stores.open_stores import database, open_runs
 from deep_research.stores.run_store import RunRecord, RunStore
 
-Listener = Callable[[Event], None]
+
+def _ignore(_event: Event) -> None:
+    """Show nothing."""
 
 
 class Run(RunEvidence):
@@ -67,8 +69,10 @@ class Run(RunEvidence):
         """Whether a process carries it out at this moment."""
         return self._store.is_held()
 
-    async def carry_out(self, *, listener: Listener = lambda _event: None, answer: Answer | None = None) -> Report:
+    async def carry_out(self, *, listener: Callable[[Event], None] = _ignore, answer: Answer | None = None) -> Report:
         """Do what is left of the run and return its report; `answer` answers questions.
+
+        It is called with what the user is asked.
 
         Raises RunBusy when another process does it, NeedsAnswer when the user must be asked and `answer` cannot,
         Declined when nothing can answer the question or the user rejected the plan, asyncio.CancelledError when it was
@@ -89,10 +93,15 @@ class Run(RunEvidence):
 
     @property
     def is_queued(self) -> bool:
-        """Return whether it is queued or at a worker; ConfigError without a database."""
+        """Return whether the run waits for a worker or one carries it out.
+
+        Raises ConfigError without a database.
+        """
         return database().is_queued(self._store)
 
-    async def follow_up(self, question: str, *, listener: Listener = lambda _event: None, **settings: Any) -> FollowUp:
+    async def follow_up(
+        self, question: str, *, listener: Callable[[Event], None] = _ignore, **settings: Any
+    ) -> FollowUp:
         """Answer a question about the report; see `afollow_up`."""
         named, own = take_objects(settings)
         environment = RunEnvironment(self._home, listener=listener, own=own if own.models else self._own)
@@ -102,8 +111,11 @@ class Run(RunEvidence):
         """Record a question about the report, for `follow_up` or `enqueue` to answer."""
         return follow_up_run.note_follow_up(self._store, question, settings)
 
-    async def replay(self, *, listener: Listener = lambda _event: None) -> Report:
-        """Replay the finished run offline. Raises ReplayDiffers and RunNotFound."""
+    async def replay(self, *, listener: Callable[[Event], None] = _ignore) -> Report:
+        """Replay the finished run, without network or keys; return its report.
+
+        Raises ReplayDiffers at the first call that the run did not make, RunNotFound when the run has no report.
+        """
         return await replay.replay_run(self._store, self._home, listener=listener)
 
     def follow_ups(self) -> list[FollowUp]:
@@ -119,35 +131,44 @@ class Run(RunEvidence):
         return self._store.next_follow_up() - 1
 
     async def refresh(self, *, wanted_id: str = "") -> "Run":
-        """Create a run of the same plan on today's sources. Raises ConfigError."""
+        """Create a run of the same plan on today's sources; `carry_out` does it.
+
+        `changes_since_parent` of that run then says what is new, what changed and what is gone. Raises ConfigError.
+        """
         made = await refresh.refresh_run(self._store, self._home, wanted_id)
         return Run(made, self._home, mcp_servers=self._mcp_servers)
 
     def changes_since_parent(self) -> report_changes.RunChanges:
-        """Return what changed since the run that it refreshes, or raise RunNotFound."""
+        """Return what changed since the run that this one refreshes; print() shows it.
+
+        Raises RunNotFound without a report, and for a run that refreshes none.
+        """
         parent = open_runs(self._home).store(self.record.parent)
         dates = (parent.load().created[:10], self.record.created[:10])
         return report_changes.compare_reports(parent.load_result(), self.report, before=dates[0], after=dates[1])
 
     def write_bundle(self, path: Path) -> None:
-        """Write the finished run to one file. Raises RunNotFound and StoreError."""
+        """Write the finished run to one file, for `read_bundle` and `replay` elsewhere.
+
+        Raises RunNotFound without a report, StoreError when the disk refuses.
+        """
         from deep_research.stores.run_bundle import write_bundle  # noqa: PLC0415 - only where it is asked for
 
         write_bundle(self._store, path)
 
     def numbered_follow_up(self, number: int) -> FollowUp:
         """Return one follow-up. Raises RunNotFound when the run has none of that number."""
-        if (found := self._store.read_follow_up(number)) is not None:
-            return found
-        message = f"The run {self.id} has no follow-up {number}; it has {self.count_follow_ups()}."
-        raise RunNotFound(message, run_id=self.id)
+        return follow_up_run.numbered(self._store, number)
 
     def unfinished_follow_up(self) -> FollowUp | None:
         """Return the last follow-up when it was interrupted or failed."""
         return follow_up_run.unfinished(self._store) if self.has_report else None
 
     def stop(self) -> bool:
-        """Stop the run in whichever process it goes on; return whether it did."""
+        """Stop the run, return whether it went on; see `runs.steering_inbox.stop`.
+
+        Any process may carry it out.
+        """
         return steering_inbox.stop(self._store)
 
     def steer(self, kind: str, text: str = "") -> Steer:
@@ -167,7 +188,10 @@ class Run(RunEvidence):
         return [event for event in self._store.read_events() if event.number > after]
 
     def export(self, to: str, *, followup: int | None = None, font_folder: Path | None = None) -> Export:
-        """Export the report, or a follow-up's answer. Raises RunNotFound, ConfigError."""
+        """Return the report, or follow-up `followup`'s, in a format of `list_exporters`.
+
+        Raises RunNotFound while there is no report, ConfigError for an unknown format and for what is not installed.
+        """
         report = self.report if followup is None else self.numbered_follow_up(followup).report
         if report is None:
             raise RunNotFound(f"Follow-up {followup} of the run {self.id!r} has no answer.", run_id=self.id)

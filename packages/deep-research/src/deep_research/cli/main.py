@@ -4,6 +4,7 @@ import codecs
 import gc
 import io
 import json
+import os
 import re
 import sys
 from contextlib import suppress
@@ -144,7 +145,12 @@ def _allow_many_files() -> None:
 
 
 def _allow_all_signs() -> None:
-    """Allow any text in output: what the console cannot encode is escaped."""
+    """Allow any text in output and input: what the console cannot encode is escaped.
+
+    Where the system's language is ASCII, arguments and names of files are UTF-8 all the same.
+    """
+    if os.name == "posix" and not sys.flags.utf8_mode and codecs.lookup(sys.getfilesystemencoding()).name == "ascii":
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606 - this program
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=_ESCAPED)
