@@ -46,8 +46,6 @@ VERBATIM = Verdict.of("supported", "verbatim")
 """The verdict on a whole sentence of the evidence."""
 _LONGEST_CLAIM = 4000
 """Characters of a claim; what is longer is no statement, and would take long to compare."""
-TOO_LONG = Verdict.of("unverified", "claim_too_long")
-"""The verdict on a claim that is no single statement."""
 _SHORT = 12
 """Up to so many sentences are a passage, in which one sentence carries a claim; more are a document, which may spread it."""
 _TOLD = {True: (0.65, 0.5), False: (0.5, 0.25)}
@@ -94,9 +92,8 @@ def disproof(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdic
 
     That is: an error text, a quotation, number, unit, date or name that is not there, or is said of something else.
     """
-    if refused := _refused_as_a_whole(claim, whole, about):
-        return refused
-    return _number_missing(claim, whole, about, lines) or _name_missing(claim, whole, about, lines)
+    refused = _refused_as_a_whole(claim, whole, about)
+    return refused or _number_missing(claim, whole, about, lines) or _name_missing(claim, whole, about, lines)
 
 
 @lru_cache(maxsize=1024)  # a passage is asked for once for each claim that cites it
@@ -119,11 +116,8 @@ _MOST_SIGNS = 200
 
 
 def is_sentence_of(claim: str, text: str) -> bool:
-    """Return whether `claim` is one or more whole sentences (or lines) of `text`.
-
-    Half a sentence can say the opposite.
-    """
-    found = find_verbatim(claim, text)
+    """Return whether `claim` is one or more whole sentences (or lines) of `text`."""
+    found = find_verbatim(claim, text)  # half a sentence can say the opposite
     if found is None:
         return False
     before, after = text[: found[0]], text[found[1] :]
@@ -135,12 +129,9 @@ def is_sentence_of(claim: str, text: str) -> bool:
 
 
 def _refused_as_a_whole(claim: str, whole: str, about: str) -> Verdict | None:
-    """Return the verdict for an unusable claim, else None.
-
-    A claim is unusable that is no single statement, tells of an error, or has a quotation missing in the evidence.
-    """
+    """Return the verdict if a claim is too long, tells of an error or misquotes."""
     if len(claim) > _LONGEST_CLAIM:
-        return TOO_LONG
+        return Verdict.of("unverified", "claim_too_long")
     if is_error_text(claim, [whole]):
         return Verdict.of("unverified", "error_text")
     for quoted in missing_quotations(claim, there := f"{whole}\n{about}"):
@@ -206,10 +197,7 @@ def _measured(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdi
 
 
 def _without_known(claim: str, whole: str, about: str) -> str:
-    """Return `claim` without names given by `about` only (title, headings).
-
-    The text itself may say "this proposal".
-    """
+    """Return `claim` without names that only `about` has: texts say "this proposal"."""
     if not about:
         return claim
     titled, said = name_index(about), name_index(whole)
@@ -239,8 +227,6 @@ def _is_told(claim: str, lines: Sequence[str], about: str) -> bool:
 
 def _is_restated(claim: str, lines: Sequence[str], about: str = "") -> bool:
     """Return whether a CJK line restates `claim` in other words or another order.
-
-    `about` (titles, headings) may give the subject.
 
     Pairs of characters, by which support is measured, break wherever the order of words does. Here single signs are
     compared: almost all of a claim must stand in one line, what does not must be ordinary words, and nothing may differ
@@ -278,10 +264,7 @@ def _differs_in_direction(claim: str, line: str, language: str) -> bool:
 
 
 def _across_languages(claim: str, lines: Sequence[str]) -> Verdict:
-    """Return the verdict across languages, by names and numbers alone.
-
-    They suffice where one sentence has all of them and they are most of the claim.
-    """
+    """Return the verdict across languages, by names and numbers alone."""
     values = {(q.value, q.unit) for q in quantities(claim)}
     anchors = len({normalise(n.text) for n in names(claim)}) + len(values)
     dense = len(re.findall(rf"[{CJK}]|[^\W{CJK}]+", claim)) <= anchors * _CHARS_PER_ANCHOR

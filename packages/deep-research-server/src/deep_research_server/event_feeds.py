@@ -1,11 +1,11 @@
 """Events of a server's runs as server-sent events, in order from a given number.
 
-The log of a run is read once for all its readers, when something happens and from time to time: so a run that another
-process carries out is followed too.
+The log of a run is read once for all its readers, also from time to time: another process may carry it out.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from deep_research.api import EventTail
@@ -26,10 +26,7 @@ class _Tail:
     reading: "asyncio.Task[None]" = field(init=False)
 
     def look(self) -> tuple[bool, list[bytes]]:
-        """Return whether the run goes on, then its log's new lines.
-
-        In this order no line can be missed.
-        """
+        """Return whether the run goes on, and only then its log's new lines."""
         return self.is_going_on(), self.log.read()
 
     def tell(self) -> None:
@@ -52,10 +49,7 @@ class EventFeeds:
         self._changed = asyncio.Event()
 
     def take(self, place: str, event: Event) -> None:
-        """Handle an event of the log at `place`, caching transient ones.
-
-        They are dropped when a report is begun anew.
-        """
+        """Handle an event of the log at `place`, caching transient ones."""
         if event.kind in PASSING:
             self._passing.setdefault(place, []).append(event)
             if place in self._tails:
@@ -135,8 +129,6 @@ class EventFeeds:
 
 async def _comes(news: asyncio.Event, seconds: float) -> bool:
     """Wait for news for so long; return whether there is any."""
-    try:
+    with suppress(TimeoutError):
         await asyncio.wait_for(news.wait(), seconds)
-    except TimeoutError:
-        return False
-    return True
+    return news.is_set()

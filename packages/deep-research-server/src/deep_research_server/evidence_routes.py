@@ -97,14 +97,9 @@ def show_snapshot(
         raise RunNotFound(f"No text of the source {source!r} was read.", run_id=run.id)
     end = min(len(snapshot.text), start + length)
     return SnapshotView(
-        source=_source_view(facts),
-        start=min(start, end),
-        end=end,
-        total=len(snapshot.text),
-        text=snapshot.text[start:end],
-        headings=list(snapshot.headings[:2000]),
-        pages=list(snapshot.pages[:5000]),
-    )
+        source=_source_view(facts), start=min(start, end), end=end, total=len(snapshot.text),
+        text=snapshot.text[start:end], headings=list(snapshot.headings[:2000]), pages=list(snapshot.pages[:5000]),
+    )  # fmt: skip
 
 
 @router.get("/passages/{passage}", responses=problems(404))
@@ -115,14 +110,8 @@ def show_passage(
 ) -> PassageView:
     """Show a passage in its context."""
     found = run.read_passage(passage, around=around)
-    return copy_fields(
-        PassageView,
-        found.passage,
-        before=found.before,
-        after=found.after,
-        is_current=found.is_current,
-        source=_source_view(found.facts),
-    )
+    around_it = {"before": found.before, "after": found.after, "is_current": found.is_current}
+    return copy_fields(PassageView, found.passage, **around_it, source=_source_view(found.facts))
 
 
 def _source_view(facts: "SourceFacts", cited: int = 0) -> SourceView:
@@ -138,14 +127,9 @@ def web_address(url: str) -> str:
 
 
 def _explained(report: Report, language: str) -> Report:
-    """Return a report whose verdicts and gaps give their reasons in `language`.
-
-    Only the program's own reasons are translated.
-    """
-    claims = tuple(
-        c.model_copy(update={"verdict": c.verdict.model_copy(update={"reason": explain(c.verdict, language)})})
-        for c in report.claims
-    )
+    """Return a report whose verdicts and gaps give their reasons in `language`."""
+    said = ((c, c.verdict.model_copy(update={"reason": explain(c.verdict, language)})) for c in report.claims)
+    claims = tuple(claim.model_copy(update={"verdict": verdict}) for claim, verdict in said)
     return report.model_copy(update={"claims": claims, "gaps": tuple(gap_in(gap, language) for gap in report.gaps)})
 
 

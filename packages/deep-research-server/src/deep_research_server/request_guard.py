@@ -65,8 +65,7 @@ class _Revoked(Exception):
 class _Answer:
     """The answer to one request on its way out.
 
-    `room` is that of an upload, until it is answered: then it is among the documents; `under_way` holds until the request
-    has ended, also where its client has left.
+    `room` is that of an upload until it is answered; `under_way` holds until the request has ended.
     """
 
     def __init__(self, send: Send) -> None:
@@ -103,10 +102,8 @@ class _Answer:
 
 
 def _upload(receive: Receive, headers: Mapping[str, str], most: int) -> Body:
-    """Return the body of a document upload, limited to `most` bytes.
-
-    A form of another type is refused: it would be parsed byte by byte on the event loop.
-    """
+    """Return the body of a document upload, limited to `most` bytes."""
+    # A form of another type would be parsed byte by byte on the event loop.
     if not headers.get("content-type", "").lower().startswith("multipart/form-data"):
         raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "A document is uploaded as multipart/form-data.")
     return Body(receive, BodyLimit(most), headers.get("content-length", ""))

@@ -112,8 +112,6 @@ def unit_at(text: str, end: int) -> tuple[str, int]:
 
 Make = Callable[[re.Match[str], str], Quantity | None]
 """Turns a match of its pattern in a text into a quantity, or None where it is no number after all."""
-
-
 _YEAR_MARK, _MONTH_MARK, _DAY_MARK = (any_word(f"dates.{part}_marks") for part in ("year", "month", "day"))
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 DATES = re.compile(
@@ -137,25 +135,21 @@ CLOCKS = re.compile(r"(?<![\d:])(?P<h>[01]?\d|2[0-3]):(?P<m>[0-5]\d)(?![\d:])")
 
 
 def _date(match: re.Match[str], text: str) -> Quantity | None:
-    groups = {key: value for key, value in match.groupdict().items() if value}
-    part = {key[0]: value for key, value in groups.items()}
+    part = {key[0]: value for key, value in match.groupdict().items() if value}
     month = MONTHS[part["n"].lower()] if "n" in part else int(part.get("m", 0))
     year, day = int(part.get("y", 0)), int(part.get("d", 0))
-    if "m9" in groups and month > 12:
+    if match["m9"] and month > 12:
         month, day = day, month  # 24/12/2026
-    if not 1 <= month <= 12 or day > 31:
-        return None
-    if "n" in part and part["n"].islower() and part["n"] in ("may", "march", "mar", "sep", "dec", "jan"):
+    if not 1 <= month <= 12 or day > 31 or part.get("n") in ("may", "march", "mar", "sep", "dec", "jan"):
         return None  # "may 5" in running text is a verb
     value = year * 10000 + month * 100 + day if day else year * 100 + month
     return Quantity(Decimal(value), "date" if day else "yearmonth", match.start(), match.end())
 
 
 def _decade(match: re.Match[str], text: str) -> Quantity | None:
-    if match["d"]:
-        return Quantity(Decimal(match["d"]), "decade", match.start(), match.end())
-    century = int(match["c"]) - 1 if match["c"] else (20 if int(match["x"]) < 30 else 19)
-    return Quantity(Decimal(century * 100 + int(match["x"])), "decade", match.start(), match.end())
+    years = int(match["d"] or match["x"])
+    century = int(match["c"]) - 1 if match["c"] else (20 if years < 30 else 19)
+    return Quantity(Decimal(years if match["d"] else century * 100 + years), "decade", match.start(), match.end())
 
 
 def _clock(match: re.Match[str], text: str) -> Quantity | None:
@@ -163,7 +157,6 @@ def _clock(match: re.Match[str], text: str) -> Quantity | None:
 
 
 DATE_EXTRACTORS: tuple[tuple[re.Pattern[str], Make], ...] = ((DATES, _date), (DECADES, _decade), (CLOCKS, _clock))
-"""Patterns in the order in which they are tried."""
 CALENDAR = ("year", "yearmonth", "date")
 """Units that are points in the calendar, from coarse to fine."""
 
@@ -196,16 +189,16 @@ PERIODS = frozenset({"s", "month"})
 """Bases of lengths of time."""
 
 
+_EXACT_TO = Context(prec=20)
+"""Digits in which two values are compared: a seventh of 35 is 5."""
+
+
 def _in_base(unit: str) -> tuple[str, Decimal]:
     """Return the base of a unit or of a rate, and how many of it one is."""
     if "/" not in unit:
         return BASES.get(unit, (unit, Decimal(1)))
     of, per = (_in_base(part) for part in unit.rsplit("/", 1))
     return f"{of[0]}/{per[0]}", of[1] / per[1]
-
-
-_EXACT_TO = Context(prec=20)
-"""Digits in which two values are compared: a seventh of 35 is 5."""
 
 
 def in_base(quantity: Quantity) -> tuple[Decimal, str]:

@@ -20,12 +20,11 @@ from claimcheck.text.measures import (
     PERIODS,
     SCALES,
     SUFFIXES,
-    Make,
     Quantity,
     in_base,
     unit_at,
 )
-from claimcheck.text.numerals import CJK_NUMBERS, NUMERAL_EXTRACTORS, ORDINAL_EXTRACTOR
+from claimcheck.text.numerals import CJK_EXTRACTORS, ENGLISH_EXTRACTOR, ORDINAL_EXTRACTOR
 from claimcheck.text.tokens import FULL_WIDTH, STOP_WORDS
 
 _DIGIT_RUN = re.compile(r"\d+", re.ASCII)
@@ -117,8 +116,12 @@ def quantities(text: str) -> tuple[Quantity, ...]:
     plain = _NO_UNIT.sub(lambda verb: " " * len(verb[0]), plain)
     found: list[Quantity] = []
     left = _blank(plain, [match.span() for match in find_others(plain)])
-    for pattern, make in _EXTRACTORS if _DIGIT.search(left) else (ORDINAL_EXTRACTOR, *NUMERAL_EXTRACTORS):
-        made = [quantity for match in _find(pattern, left) if (quantity := make(match, left))]
+    with_digits = (*DATE_EXTRACTORS, (_FRACTION, _fraction)) if re.search(r"\d", left) else ()
+    amounts = ((_AMOUNT, _amount),) if with_digits else ()
+    cjk = () if left.isascii() else CJK_EXTRACTORS
+    for pattern, make in (*with_digits, ORDINAL_EXTRACTOR, *amounts, *cjk, ENGLISH_EXTRACTOR):
+        matches = find_from_words(pattern, left, reach=_LONGEST_MONTH) if pattern is DATES else pattern.finditer(left)
+        made = [quantity for match in matches if (quantity := make(match, left))]
         if made:
             found.extend(quantity._replace(bound=_bound(left, quantity)) for quantity in made)
             left = _blank(left, [(quantity.start, quantity.end) for quantity in made])
@@ -135,13 +138,6 @@ def find_others(text: str) -> Iterator[re.Match[str]]:
 def _may_have_versions(word: str) -> bool:
     """Tell whether a capitalised word may take a version; not "The 3.5", "EUR 3.5"."""
     return not (word in STOP_WORDS or word in measures.ALIASES or _AROUND.fullmatch(f"{word} "))
-
-
-def _find(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """Yield the matches of an extractor's pattern, skipping texts it cannot match."""
-    if pattern is DATES:
-        return find_from_words(pattern, text, reach=_LONGEST_MONTH)
-    return pattern.finditer(text) if pattern not in CJK_NUMBERS or not text.isascii() else iter(())
 
 
 def _blank(text: str, spans: Sequence[tuple[int, int]]) -> str:
@@ -171,7 +167,8 @@ def _amount(match: re.Match[str], text: str) -> Quantity | None:
         unit = measures.CURRENCIES[sign.upper()]
     elif not unit and _LETTER.match(text, end):
         return None  # 3D, 5HT: an identifier
-    if _is_year(match, text) and (not unit or text[end - 1] in _YEAR_MARKS):
+    is_bare = not (match["scale"] or match["suffix"] or match["han"] or sign)
+    if is_bare and re.fullmatch(r"1\d{3}|2[01]\d\d", match["digits"]) and (not unit or text[end - 1] in _YEAR_MARKS):
         unit = "year"
     if unit in MONEY and not match["scale"] and re.fullmatch(r"\d{1,3}\.\d{3}", digits):
         value *= 1000  # 36.000 €: no price has three decimals
@@ -194,8 +191,7 @@ def _plain_digits(written: str) -> str:
 
 
 def _scale(match: re.Match[str]) -> Decimal:
-    if match["suffix"]:
-        suffix = match["suffix"]
+    if suffix := match["suffix"]:
         return SCALES.get(suffix.lower()) or Decimal(10) ** SUFFIXES[suffix]
     if match["scale"]:
         return SCALES[match["scale"].lower().removesuffix("s")]
@@ -210,11 +206,6 @@ def _composite(tail: str) -> Iterator[Decimal]:
         yield Decimal(digits.replace(",", "").strip(".")) * (SCALES[scale] if scale else 1)
 
 
-def _is_year(match: re.Match[str], text: str) -> bool:
-    is_bare = not (match["scale"] or match["suffix"] or match["han"] or match["sign"])
-    return is_bare and re.fullmatch(r"1\d{3}|2[01]\d\d", match["digits"], re.ASCII) is not None
-
-
 def _fraction(match: re.Match[str], text: str) -> Quantity | None:
     if int(match["d"]) == 0:
         return None
@@ -224,18 +215,9 @@ def _fraction(match: re.Match[str], text: str) -> Quantity | None:
 
 _NOUN_BEHIND = re.compile(r" [^\W\d_]")
 _BROKEN = re.compile(r"(?<=\d)\n(?=[^\W\d_])")
-_DIGIT = re.compile(r"\d")
 _ADDRESS_SIGNS = ("://", "www.", "@", "doi:", "arXiv:")
 _LONGEST_MONTH = 24
 """Characters before the digits of a date in which its month stands."""
-
-_EXTRACTORS: tuple[tuple[re.Pattern[str], Make], ...] = (
-    *DATE_EXTRACTORS,
-    (_FRACTION, _fraction),
-    ORDINAL_EXTRACTOR,
-    (_AMOUNT, _amount),
-    *NUMERAL_EXTRACTORS,
-)
 
 
 def _bound(text: str, quantity: Quantity) -> str:
@@ -290,8 +272,5 @@ def is_step(text: str, number: Quantity) -> bool:
     """Return whether a number names a step of the text ("points 1 to 3", "3단계")."""
     if number.unit not in ("", "ordinal") or number.value > _MOST_STEPS:
         return False
-    before, behind = (
-        text[max(0, number.start - 40) : number.start].rstrip(),
-        text[number.end : number.end + 20].lstrip(),
-    )
-    return bool(_STEP_BEFORE.search(before) or _STEP_BEHIND.match(behind))
+    before, behind = text[max(0, number.start - 40) : number.start], text[number.end : number.end + 20]
+    return bool(_STEP_BEFORE.search(before.rstrip()) or _STEP_BEHIND.match(behind.lstrip()))

@@ -1,7 +1,4 @@
-"""One PostgreSQL database: connections, migrations, errors, and shared limits.
-
-The limits of providers and hosts (`ports.SharedLimits`) hold for all processes on it.
-"""
+"""One PostgreSQL database: connections, migrations, errors, and shared limits."""
 
 import asyncio
 import logging
@@ -49,10 +46,7 @@ ON CONFLICT (name) DO UPDATE SET closed_until = greatest(limits.closed_until, ex
 
 
 def database_at(url: str) -> "Database":
-    """Return the process's database at an address, with migrations applied.
-
-    Raises StoreError when it cannot be reached.
-    """
+    """Return the process's database at an address, migrated. Raises StoreError."""
     with _opening:
         if url not in _open:
             _open[url] = Database(url)
@@ -78,14 +72,12 @@ class Database:
     ) -> _T:
         """Return `work(connection)`, done in one transaction. Raises StoreError.
 
-        `work` is done again when the connection was lost, so it must be one that may be. RuntimeError is raised where it
-        wants a second connection: threads that hold all would wait for each other. `at_once` sends all its
-        statements in one round (a pipeline of libpq): for work that looks at no answer. Without `on_disk` the server
-        has the writes when this returns, and its disk a moment later (`synchronous_commit`).
+        `work` is done again when the connection was lost, so it must be one that may be; it must not want a second
+        connection. `at_once` sends all its statements in one round (a pipeline of libpq): for work that looks at no
+        answer. Without `on_disk` the server has the writes when this returns, and its disk a moment later.
         """
-        if vars(self._held):
-            message = "This thread holds a connection: ask by that one."
-            raise RuntimeError(message)
+        if vars(self._held):  # threads that hold all would wait for each other
+            raise RuntimeError("This thread holds a connection: ask by that one.")
         end, wait = time.monotonic() + _PATIENCE_SECONDS, 0.2
         while True:
             try:
@@ -127,12 +119,7 @@ class Database:
 
 
 def _try_to_connect(url: str) -> None:
-    """Connect once, so that a wrong address fails at once.
-
-    Only a database that goes away later is waited for.
-
-    Raises StoreError.
-    """
+    """Connect once, so that a wrong address fails at once. Raises StoreError."""
     try:
         psycopg.connect(url, connect_timeout=_CONNECT_SECONDS).close()
     except psycopg.OperationalError as error:
@@ -144,19 +131,20 @@ def _try_to_connect(url: str) -> None:
 
 def store_error(error: Exception) -> StoreError:
     """Return the StoreError for a database error, without address and password."""
-    first = (str(error).splitlines() or [type(error).__name__])[0]
+    first = first_line(error)
     if getattr(error, "sqlstate", "") == _TAKEN_OVER:
         return RunTakenOver(first, path="database")
-    return StoreError(
-        f"The database failed: {first}. Check DEEP_RESEARCH_DATABASE_URL and the server.", path="database"
-    )
+    message = f"The database failed: {first}. Check DEEP_RESEARCH_DATABASE_URL and the server."
+    return StoreError(message, path="database")
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of what an error says, or its kind."""
+    return (str(error).splitlines() or [type(error).__name__])[0][:300]
 
 
 def to_bytes(text: str) -> bytes:
-    """Return a text as stored bytes, with lone surrogates and NULs kept.
-
-    The database's own text type refuses them.
-    """
+    """Return a text as stored bytes: the text type refuses lone surrogates and NULs."""
     return text.encode("utf-8", "surrogatepass")
 
 

@@ -23,7 +23,7 @@ from deep_research.errors import ConfigError, StoreError
 from deep_research.state_files import make_private, make_private_folder
 from deep_research.stores.run_store import StoredPassage, StoredSnapshot
 from deep_research.stores.sqlite_library import SqliteLibrary
-from deep_research_server.postgres.postgres_database import Database, to_bytes, to_text
+from deep_research_server.postgres.postgres_database import Database, first_line, to_bytes, to_text
 
 _SETTING = "DEEP_RESEARCH_SNAPSHOTS_URL"
 _passages = TypeAdapter(tuple[StoredPassage, ...])
@@ -57,7 +57,7 @@ class TextObjects:
             self._folder = _private_folder(url) if url.startswith("file:") else None
             self._store = from_url(url)
         except Exception as error:
-            message = f"{_SETTING} names no object store: {_first_line(error)}"
+            message = f"{_SETTING} names no object store: {first_line(error)}"
             raise ConfigError(message, setting=_SETTING) from error
 
     def put(self, sha256: str, data: bytes) -> None:
@@ -85,18 +85,12 @@ class TextObjects:
 
 @cache
 def text_objects(url: str) -> TextObjects | None:
-    """Return the store at an address, or None for "". Raises ConfigError.
-
-    It is opened once per process.
-    """
+    """Return the store at an address, or None for "". Raises ConfigError."""
     return TextObjects(url) if url else None
 
 
 def _private_folder(url: str) -> Path:
-    """Return the folder of an address, created if missing.
-
-    Subfolders for texts are private to their owner.
-    """
+    """Return the folder of an address, made if missing, with private subfolders."""
     folder = Path(url2pathname(urlsplit(url).path))
     make_private_folder(folder)
     for each in folder.glob("[0-9a-f][0-9a-f]"):
@@ -122,23 +116,16 @@ def _told() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        raise StoreError(f"The object store of {_SETTING} failed: {_first_line(error)}", path=_SETTING) from error
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:300]
+        raise StoreError(f"The object store of {_SETTING} failed: {first_line(error)}", path=_SETTING) from error
 
 
 class PostgresLibrary(SqliteLibrary):
-    """A library that stores sources and snapshots before use; see `SqliteLibrary`.
-
-    `check` raises when another process has taken the run over.
-    """
+    """A library that stores sources and snapshots before use; see `SqliteLibrary`."""
 
     def __init__(
         self, database: Database, run_id: str, check: Any, objects: TextObjects | None, shown: str | None
     ) -> None:
-        """Open the library; texts go to `objects` if given, and are read from there.
+        """Open the library; texts go to `objects` if given; `check` raises on a takeover.
 
         With `shown`, a source or "" for all, it is read alone and not searched: no index is made.
         """
@@ -233,10 +220,7 @@ class PostgresLibrary(SqliteLibrary):
 
     @staticmethod
     def _keep_objects(connection: Any, objects: TextObjects, stored: list[StoredSnapshot]) -> None:
-        """Store the texts whose rows have no body in the object store.
-
-        A text with a body is deleted with its row alone.
-        """
+        """Store the texts whose rows have no body in the object store."""
         texts = {one.snapshot.sha256: one.snapshot.text for one in stored}
         query = "SELECT sha256 FROM deep_research.texts WHERE sha256 = ANY(%s) AND body IS NULL"
         for (sha256,) in connection.execute(query, (list(texts),)).fetchall():

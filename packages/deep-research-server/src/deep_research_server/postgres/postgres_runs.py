@@ -59,10 +59,7 @@ _BEING_TAKEN_IN = " being imported"
 
 
 def _machine() -> str:
-    """Return this machine's name with a hash of its boot and process namespace.
-
-    So machines of one name, whose process numbers mean different processes, are told apart.
-    """
+    """Return this machine's name with a hash of its boot and process namespace."""
     told = b""
     with suppress(OSError):
         told = Path("/proc/sys/kernel/random/boot_id").read_bytes() + os.readlink("/proc/self/ns/pid").encode()
@@ -75,14 +72,11 @@ _HOST = f"{_machine()} "
 def _is_gone(holder: str) -> bool:
     """Return whether a holder is a process of this machine that runs no more."""
     number = holder.removeprefix(f"{_HOST}process ")
-    if not holder.startswith(_HOST) or not number.isdecimal():
-        return False
     try:
-        os.kill(int(number), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
+        if holder.startswith(_HOST) and number.isdecimal():
+            os.kill(int(number), 0)
+    except OSError as error:
+        return isinstance(error, ProcessLookupError)
     return False
 
 
@@ -170,9 +164,8 @@ class PostgresRun:
         return journal
 
     def open_log(self, listener: Callable[[Event], None], *, part: str = "", seconds_before: float = 0.0) -> EventLog:
-        return EventLog(
-            partial(self._keep_event, part), self.read_events(part), listener, seconds_before=seconds_before
-        )
+        keep = partial(self._keep_event, part)
+        return EventLog(keep, self.read_events(part), listener, seconds_before=seconds_before)
 
     def read_events(self, part: str = "") -> list[Event]:
         return [event_adapter.validate_json(line) for line in self.tail_events(part).read()]
@@ -212,10 +205,7 @@ class PostgresRun:
                 self._database.execute(query, (self.run_id, fence))
 
     def _take(self) -> int:
-        """Take the lease of a run. Raises RunBusy.
-
-        It can be taken when it has expired, or belongs to a dead process of this machine.
-        """
+        """Take a lease that has expired or whose process here is dead. Raises RunBusy."""
         query = f"""
         UPDATE deep_research.runs SET fence = fence + 1, holder = %s, lease_until = now() + '{LEASE_SECONDS} seconds'
         WHERE run_id = %s AND (lease_until < now() OR holder = %s) RETURNING fence"""  # noqa: S608 - our own number
@@ -327,8 +317,7 @@ class PostgresRuns(RunStores):
     def create(self, record: RunRecord) -> PostgresRun:
         safe = safe_noun(record).model_copy(update={"owner": record.owner or self._owner})
         query = "INSERT INTO deep_research.runs (run_id, owner, created, status, record) VALUES (%s, %s, %s, %s, %s)"
-        values = (safe.run_id, safe.owner, safe.created, safe.status, safe.model_dump_json())
-        self._database.execute(query, values)
+        self._database.execute(query, (safe.run_id, safe.owner, safe.created, safe.status, safe.model_dump_json()))
         return self.store(safe.run_id)
 
     @contextmanager
@@ -342,11 +331,9 @@ class PostgresRuns(RunStores):
         try:
             with store.held():
                 yield store
-                owned = record.model_copy(update={"owner": self._owner})
-                values = (self._owner, safe_noun(owned).model_dump_json(), record.run_id)
-                self._database.execute(
-                    "UPDATE deep_research.runs SET owner = %s, record = %s WHERE run_id = %s", values
-                )
+                owned = safe_noun(record.model_copy(update={"owner": self._owner}))
+                query = "UPDATE deep_research.runs SET owner = %s, record = %s WHERE run_id = %s"
+                self._database.execute(query, (self._owner, owned.model_dump_json(), record.run_id))
         except BaseException:
             store.delete()
             raise

@@ -185,10 +185,7 @@ def _digest(asked: Asked) -> str:
 async def work(
     home: Path, *, runs_at_once: int = 4, until_empty: bool = False, metrics_port: int | None = None
 ) -> None:
-    """Carry out queued runs until SIGTERM or SIGINT, or until the queue is empty.
-
-    Then no more runs are begun; those that go on get some seconds, and are taken up by other workers after that.
-    """
+    """Carry out queued runs until SIGTERM or SIGINT, or until the queue is empty."""
     share_threads()
     database = await asyncio.to_thread(_database)
     metrics = WorkerMetrics(metrics_port) if metrics_port is not None else None
@@ -223,10 +220,7 @@ async def work(
 
 
 def _fetch_in_turns(connector: Any, places: int, tokens: AccessTokens) -> Callable[..., Any]:
-    """Return a function that fetches a worker's next run, fairly among owners.
-
-    Of several owners none gets all places.
-    """
+    """Return a function that fetches a worker's next run, fairly among owners."""
     query = "SELECT * FROM deep_research.fetch_run(%(worker)s, %(places)s, %(alive)s, %(most)s, %(shared)s)"
     told = {"places": places, "alive": _STALLED_SECONDS, "most": _MOST_OF_AN_OWNER}
 
@@ -269,10 +263,7 @@ async def _serve(app: "procrastinate.App", runs_at_once: int, *, until_empty: bo
 
 
 async def _wait_until_empty() -> None:
-    """Wait until no run is queued, including runs that cannot be fetched yet.
-
-    These wait for another run of their owner.
-    """
+    """Wait until no run is queued, including runs that cannot be fetched yet."""
     query = f"SELECT 1 FROM procrastinate_jobs WHERE {_OPEN} LIMIT 1"  # noqa: S608 - our own words
     while await asyncio.to_thread(_database().rows, query):  # noqa: ASYNC110 - other processes work at it
         await asyncio.sleep(1.0)

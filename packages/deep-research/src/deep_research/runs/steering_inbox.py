@@ -45,7 +45,7 @@ def stop(store: RunStore) -> bool:
     """
     if database_url():
         with suppress(ConfigError):  # what offers the database is not installed: nothing is in a queue
-            if database().dequeue(store):
+            if database().queue.dequeue_run(store):
                 return True
     is_going_on = store.is_held()
     if is_going_on:

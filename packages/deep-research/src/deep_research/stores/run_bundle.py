@@ -181,9 +181,7 @@ def _sound(report: Report) -> Report:
     """Return a report with inert Markdown; raise ValueError if it cannot be shown."""
     cited = [len(claim.passages) for claim in report.claims]
     if max(cited, default=0) > _MOST_CITED or sum(cited) > _MOST_CITED_IN_ALL:
-        raise ValueError(
-            f"a statement cites more than {_MOST_CITED:,} passages, or all more than {_MOST_CITED_IN_ALL:,}"
-        )
+        raise ValueError(f"one statement cites over {_MOST_CITED:,} passages, or all over {_MOST_CITED_IN_ALL:,}")
     said = ((f"statement {claim.id}", claim.verdict) for claim in report.claims)
     for what, told in chain(said, (("a gap", gap) for gap in report.gaps)):
         if len(told.codes) > _MOST_CODES:

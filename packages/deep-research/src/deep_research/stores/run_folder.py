@@ -58,10 +58,9 @@ _F = TypeVar("_F", FollowUp, FollowUpHead)
 
 @contextmanager
 def held(path: Path, *, run_id: str, tries: int = _TRIES) -> Iterator[None]:
-    """Hold the lock at `path`, which is no link, inside the block.
+    """Hold the lock at `path`, which is no link, inside the block; raise StoreError.
 
-    Raises RunBusy, which names the process that holds it, when another process does; StoreError when the file
-    cannot be made.
+    Raises RunBusy, which names the process that holds it, when another process does.
     """
     with tell_disk_errors(path):
         file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
@@ -158,9 +157,8 @@ class RunFolder:
                 if not self._record.exists():
                     raise
                 made = datetime.fromtimestamp(self._record.stat().st_mtime, UTC).isoformat(timespec="seconds")
-                return RunHead(
-                    run_id=self.run_id, question="", language="", status="damaged", created=made, error=error.message
-                )
+                named = {"run_id": self.run_id, "question": "", "language": ""}
+                return RunHead(**named, status="damaged", created=made, error=error.message)
 
     def save_result(self, report: Report) -> str:
         report = safe_noun(report)
@@ -236,10 +234,9 @@ class RunFolder:
         path = self._follow_ups / f"{number}.json"
         try:
             return read(path)
-        except FileNotFoundError:
-            return None
         except (OSError, ValueError) as error:
-            _log.warning("The follow-up %s cannot be read: %s", path, error)
+            if not isinstance(error, FileNotFoundError):
+                _log.warning("The follow-up %s cannot be read: %s", path, error)
             return None
 
     def _numbers(self) -> list[int]:

@@ -24,10 +24,7 @@ _SHOWN, _SIGNIFICANT = 60, 12
 
 
 class Chart(NamedTuple):
-    """A chart at `text[start:end]`, fence included, with a figure or else a `fault`.
-
-    `fault` says why no figure can be drawn, and is "" where one can.
-    """
+    """A chart at `text[start:end]`, fence included; `fault` is why it has no figure."""
 
     start: int
     end: int
@@ -57,11 +54,12 @@ def _read(text: str, start: int, end: int) -> Chart:
     if not isinstance(listed, list) or not 1 < len(listed) <= MOST_POINTS:
         return Chart(start, end, fault=f"the chart has no list of 2 to {MOST_POINTS} points")
     title, unit = _line(given.get("title")), _line(given.get("unit"))
-    points = [_point(point, unit) for point in listed]
-    if (wrong := next((number for number, point in enumerate(points, 1) if point is None), 0)) > 0:
-        return Chart(start, end, fault=f"point {wrong} of the chart has no label or no number as its value")
-    kept = tuple(point for point in points if point is not None)
-    return Chart(start, end, Figure(kind=kind, title=title, unit=unit, points=kept))
+    points: list[FigurePoint] = []
+    for number, given in enumerate(listed, 1):
+        if (point := _point(given, unit)) is None:
+            return Chart(start, end, fault=f"point {number} of the chart has no label or no number as its value")
+        points.append(point)
+    return Chart(start, end, Figure(kind=kind, title=title, unit=unit, points=tuple(points)))
 
 
 def read_chart(text: str) -> Figure | None:
@@ -111,10 +109,8 @@ def with_tables(text: str, report: Report | None = None, *, is_rendered: bool = 
             rows = [(figure.title, figure.unit), ("---", "---"), *((p.label, p.display) for p in figure.points)]
             cells = [[make_inert(said).replace("|", r"\|") for said in row] for row in rows]
             for row, point in zip(cells[2:], figure.points, strict=True):
-                cited = sorted(
-                    {numbers[source] for key in point.passages if (source := key.partition("p")[0]) in numbers}
-                )
-                row[1] += "".join(f" [{number}]" for number in cited)
+                cited = {numbers.get(key.partition("p")[0], 0) for key in point.passages} - {0}
+                row[1] += "".join(f" [{number}]" for number in sorted(cited))
                 row[1] += DOUBT_SIGN if report is not None and is_doubtful(point, report) else ""
             table = "\n".join(f"| {label} | {value} |" for label, value in cells)
             text = f"{text[: chart.start]}{table}{text[chart.end :]}"

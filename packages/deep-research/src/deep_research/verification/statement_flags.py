@@ -1,8 +1,4 @@
-"""Flags for certain faults of statements; they guide a judge, change no text.
-
-They are for ids that do not exist, quotations that are not verbatim, and numbers, dates and names that none of the
-statement's passages has.
-"""
+"""Flags for certain faults of statements; they guide a judge, change no text."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -48,11 +44,8 @@ def flags_by_id(
     is_stopped: Callable[[], bool] = lambda: False,
 ) -> dict[str, list[Flag]]:
     """Return by id the flags of statements, `given` as id, text and keys of `texts`."""
-    return {
-        key: flags_of(statement, {one: texts[one] for one in ids}, question, known)
-        for key, statement, ids in given
-        if not is_stopped()
-    }
+    wanted = (one for one in given if not is_stopped())
+    return {key: flags_of(said, {one: texts[one] for one in ids}, question, known) for key, said, ids in wanted}
 
 
 def flags_of(
@@ -80,18 +73,12 @@ def flags_of(
         kind = "date" if figure.is_date else "number"
         instead = f"; there it is “{figure.there}”" if figure.there else ""
         flags.append(Flag(kind, figure.written, f"the {kind} {figure.written} is in none of {where}{instead}"))
-    flags += (
-        Flag("name", name.text, f"the name {name.text} is in none of {where}")
-        for name in _missing_names(statement, texts)
-    )
-    return flags
+    names = _missing_names(statement, texts)
+    return flags + [Flag("name", name.text, f"the name {name.text} is in none of {where}") for name in names]
 
 
 def _changed_quotations(statement: str, texts: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Yield quotations of several words in no text, and whether one nearly matches.
-
-    Only texts in the language of the quotation count.
-    """
+    """Yield quotations of several words in no text, and whether one nearly matches."""
     code = code_spans(statement)
     found = [(quoted.text, quoted.start) for quoted in quotations(statement)]
     found += [(quoted[1], quoted.start(1)) for quoted in _SINGLE_QUOTED.finditer(statement)]
@@ -103,29 +90,19 @@ def _changed_quotations(statement: str, texts: Sequence[str]) -> Iterator[tuple[
 
 
 def _is_of_several_words(quote: str) -> bool:
-    words = _WORD.findall(quote)
     unspaced = len(re.findall(rf"[{CJK}]", quote))
-    spaced = len(quote.split())
-    return unspaced >= _CHARACTERS if unspaced else spaced >= _WORDS and len(words) >= _WORDS
+    return unspaced >= _CHARACTERS if unspaced else min(len(quote.split()), len(_WORD.findall(quote))) >= _WORDS
 
 
 def _may_hold(text: str, quote: str) -> bool:
-    """Tell whether a text is in a quotation's script, so that it may be verbatim.
-
-    A translated quotation is not verbatim, which is no fault.
-    """
-    if not re.search(rf"[{CJK}]", quote):
-        return True
+    """Tell whether a text is in a quotation's script: a translation is not verbatim."""
     if re.search(rf"[{HANGUL}]", quote):
         return re.search(rf"[{HANGUL}]", text) is not None
-    return detect(text) == detect(quote)
+    return not re.search(rf"[{CJK}]", quote) or detect(text) == detect(quote)
 
 
 def _missing_names(statement: str, texts: Sequence[str]) -> Iterator[Name]:
-    """Yield the names in none of the texts; across languages, only identifiers.
-
-    A title in its marks that is no Latin one may be a translation.
-    """
+    """Yield the names in none of the texts; across languages, only identifiers."""
     whole = "\n".join(texts)
     language = detect(statement)
     is_own = any(is_cjk(detect(text)) == is_cjk(language) for text in texts)
