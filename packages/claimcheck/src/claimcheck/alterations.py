@@ -48,15 +48,12 @@ _AS_MUCH_ALIKE = 0.1
 _LIMIT, _NEAR = 4, 6
 """Words of a region that is no more than a limit, and how near behind it must stand what the claim repeats."""
 _WORD_LENGTHS = range(2, 8)
-"""Characters of an ordinary word of Chinese or Japanese."""
 _KATAKANA_RUN, _HANGUL_RUN = re.compile(f"[{KATAKANA}]+"), re.compile(f"[{HANGUL}]+")
 _HAN_OR_KANA = re.compile(f"[{HAN}\u3041-\u309f\u3005]")
 _NEUTRAL = frozenset(words("alignment.neutral"))
 _COMMON = frozenset(words("alignment.common"))
 _GRAMMAR = frozenset("".join(words("alignment.grammar")))
-"""Characters that are words of grammar and nothing else."""
 _SAME_COUNTERS = tuple(tuple(row.split()) for row in words("alignment.same_counters"))
-"""Rows of counters that count the same."""
 _NUMERALS = {*table("numerals.digits"), *table("numerals.native")}
 _NUMERALS |= {sign for sign in SCALES if len(sign) == 1 and not sign.isascii()}
 

@@ -11,17 +11,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from claimcheck import near_misses
 from claimcheck.alignment import Token, tokens_of
 from claimcheck.alterations import contrasts, covered, find_alteration, is_limited, name_tokens
 from claimcheck.language import CJK, detect, is_cjk
-from claimcheck.near_misses import (
-    has_other_name,
-    has_other_value,
-    misattributed,
-    same_statement,
-    unknown_subject,
-    without,
-)
+from claimcheck.near_misses import has_other_value, same_statement, without
 from claimcheck.negation import conflict, negated
 from claimcheck.numbers import as_written_in, missing_numbers
 from claimcheck.support import Match, support
@@ -43,7 +37,6 @@ class Evidence(NamedTuple):
 
 
 VERBATIM = Verdict.of("supported", "verbatim")
-"""The verdict on a whole sentence of the evidence."""
 _LONGEST_CLAIM = 4000
 """Characters of a claim; what is longer is no statement, and would take long to compare."""
 _SHORT = 12
@@ -59,9 +52,7 @@ _ANCHORS, _CHARS_PER_ANCHOR = 3, 22
 _RESTATED = 0.75
 """Share of a claim's signs that must stand in the line."""
 _LEAST_SIGNS = 5
-"""Signs of a claim below which there is too little to compare."""
 _SHOWN = 160
-"""Characters of a sentence of the evidence that a verdict repeats."""
 
 
 def verify(claim: str, evidence: Sequence[Evidence]) -> Verdict:
@@ -157,7 +148,7 @@ def _number_missing(claim: str, whole: str, about: str, lines: Sequence[str]) ->
 
 
 def _said_of_other(claim: str, lines: Sequence[str]) -> Verdict | None:
-    number, line, name = misattributed(claim, lines) or ("", "", "")
+    number, line, name = near_misses.misattributed(claim, lines) or ("", "", "")
     if not name:
         return Verdict.of("unverified", "number_elsewhere", number=number, sentence=_short(line)) if number else None
     return Verdict.of("unverified", "number_of_other", number=number, name=name, sentence=_short(line))
@@ -166,11 +157,11 @@ def _said_of_other(claim: str, lines: Sequence[str]) -> Verdict | None:
 def _name_missing(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdict | None:
     missing = missing_names(claim, f"{about}\n{whole}")
     if not missing:
-        subject = unknown_subject(claim, lines, about)
+        subject = near_misses.unknown_subject(claim, lines, about)
         return Verdict.of("unverified", "name_missing", name=subject) if subject else None
     name = ", ".join(n.text for n in missing[:4])
     rival = same_statement(claim, [(n.start, n.end) for n in missing], lines)
-    if has_other_name(rival, claim, missing):
+    if near_misses.has_other_name(rival, claim, missing):
         return Verdict.of("contradicted", "name_rival", name=name, sentence=_short(rival))
     return Verdict.of("unverified", "name_missing", name=name)
 

@@ -34,11 +34,9 @@ _LATIN = re.compile("[A-Za-z\u00c0-\u024f]+")
 _BEYOND_ASCII = re.compile("[^\x00-\x7f]+")
 _WORD = re.compile(r"[^\W\d_]+")
 _REMEMBERED = 2_000
-"""Characters of the longest text whose language is remembered."""
 _FUNCTION_SHARE = 0.08
 """Share of function words that tells a language; one "da" in a table of names does not."""
 _LONG = 40
-"""Words of a text in which function words are enough to be sure."""
 _CLEARLY = 1.25
 """How much more common the other words must be in the language: names are known in many."""
 _COMMON = 4.0

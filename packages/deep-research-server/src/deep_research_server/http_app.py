@@ -33,7 +33,6 @@ _TYPES = {
     "woff2": "font/woff2",
 }
 _NAMED = {"/": "index.html", "/favicon.ico": "icon.svg", "/openapi.json": "openapi.json"}
-"""What is served at addresses of its own."""
 
 
 class PageFile(NamedTuple):

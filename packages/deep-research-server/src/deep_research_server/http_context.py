@@ -37,8 +37,8 @@ def owner_of(request: Request) -> str:
 def settings_of_client(given: Mapping[str, Any], before: Mapping[str, Any] = MappingProxyType({})) -> Settings:
     """Return a client's settings over those of an earlier run and the server.
 
-    Raises ConfigError. Models of LangChain load packages and files by their names, and `own` ones are objects of a program: the server's
-    own settings alone name them.
+    Raises ConfigError. Models of LangChain load packages and files by their names, and `own` ones are objects of a
+    program: the server's own settings alone name them.
     """
     settings, own = within_budgets(load_settings(**before, **given)), load_settings()
     named = api.named_providers(settings)

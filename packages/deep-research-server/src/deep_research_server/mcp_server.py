@@ -35,7 +35,6 @@ _INSTRUCTIONS = (
 )
 _READING = ToolAnnotations(read_only_hint=True, idempotent_hint=True)
 _LINKED = 20
-"""So many passages are linked from a report."""
 IDLE_SECONDS = 600.0
 """A session without a request or an open stream for so long has ended."""
 RunId = Annotated[str, Field(description="Id of a run, or an unambiguous part of it.", max_length=80)]

@@ -38,7 +38,6 @@ MODELS: dict[str, dict[str, Any]] = {
 """The names that clients choose from, with the settings that each stands for."""
 _MOST_CHARS = 20_000
 _TOLD = frozenset({"understood", "planned", "searched", "section_written", "verified", "revised", "gap_found"})
-"""Kinds of events of which a reader of thoughts is told."""
 router = APIRouter(prefix="/v1", tags=["openai"], route_class=OwnersRoute)
 _ERROR = {"type": "object", "properties": {"error": {"type": "object"}}, "required": ["error"]}
 ERRORS: dict[int | str, dict[str, Any]] = {

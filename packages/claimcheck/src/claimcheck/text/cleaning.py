@@ -19,7 +19,6 @@ _LINE_SEPARATOR = re.compile("\r\n?|[\u0085\u2028\u2029]")
 _WIDE = f"{HAN}{KANA}\u3001-\u3003\u3008-\u3011\uff01-\uff0f\uff1a-\uff1f"
 _WRAP_IN_WIDE_TEXT = compile_on_use(f"(?<=[{_WIDE}])[ \t]*\n[ \t]*(?=[{_WIDE}])")
 _PLAIN = re.compile("[\n\t -~]*+")
-"""Text that is clean as it stands, which is most of it."""
 _SHORTEST_SECRET = 6
 _NUMBERING = compile_on_use(any_word("headings.numbering_patterns"), re.IGNORECASE)
 

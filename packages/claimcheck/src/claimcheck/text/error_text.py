@@ -9,7 +9,6 @@ from claimcheck.text.tokens import content_terms
 
 _ERROR = re.compile(any_word("failure.patterns"), re.IGNORECASE)
 _FAILING = re.compile(any_word("failure.subject_patterns"), re.IGNORECASE)
-"""How a text speaks of something that fails."""
 
 
 def is_error_text(text: str, evidence: Sequence[str] = ()) -> bool:

@@ -13,7 +13,6 @@ ALIASES: dict[str, str] = {
     for text in listed
     for alias in text.split()
 }
-"""Unit by its (lower-case) way of writing."""
 EXACT = {"nM": "nM", "µM": "µM", "μM": "µM", "mM": "mM", "mW": "mW", "M": "M"}
 """Ways of writing in which the case carries the meaning; looked up first."""
 
@@ -184,9 +183,7 @@ def date_parts(quantity: Quantity) -> tuple[int, int, int]:
 
 MONEY = frozenset({"usd", "eur", "gbp", "cny", "jpy", "krw", "¥"})
 KINDS = frozenset({"year", "yearmonth", "date", "decade", "ordinal", "clock", "fraction"})
-"""Units that are kinds of numbers rather than measures."""
 PERIODS = frozenset({"s", "month"})
-"""Bases of lengths of time."""
 
 
 _EXACT_TO = Context(prec=20)

@@ -213,7 +213,6 @@ def missing_names(claim: str, evidence: str) -> list[Name]:
 _MEMBER = re.compile(r"(?:[A-Za-z_]\w*\.)+([A-Za-z_]\w{2,})(?:\(\))?")
 """A name of code with the module or class it belongs to: documentation leaves those out under their heading."""
 _RELEASE = re.compile(r"(?=.{1,200}\Z)(?P<of>.*[A-Za-z][\w.+#-]*) (?P<number>\d+\.\d+)")
-"""A release of something that is named: Python 3.8."""
 _VERSION_WORD = f"(?:{any_word('numbers.name_before_patterns')})"
 _GAP = r"[\s\-‐‑–_./'’&:`*]*"
 """What may stand between the parts of a name: GPT-4, :pep:`793`, "name’_*rest*"."""

@@ -11,19 +11,7 @@ from decimal import Decimal
 from claimcheck.lexicon import any_of, any_word, compile_on_use, words
 from claimcheck.text import measures
 from claimcheck.text.kept_readings import keep_readings
-from claimcheck.text.measures import (
-    DATE_EXTRACTORS,
-    DATES,
-    KINDS,
-    MONEY,
-    MONTHS,
-    PERIODS,
-    SCALES,
-    SUFFIXES,
-    Quantity,
-    in_base,
-    unit_at,
-)
+from claimcheck.text.measures import MONTHS, SCALES, Quantity, in_base, unit_at
 from claimcheck.text.numerals import CJK_EXTRACTORS, ENGLISH_EXTRACTOR, ORDINAL_EXTRACTOR
 from claimcheck.text.tokens import FULL_WIDTH, STOP_WORDS
 
@@ -116,11 +104,12 @@ def quantities(text: str) -> tuple[Quantity, ...]:
     plain = _NO_UNIT.sub(lambda verb: " " * len(verb[0]), plain)
     found: list[Quantity] = []
     left = _blank(plain, [match.span() for match in find_others(plain)])
-    with_digits = (*DATE_EXTRACTORS, (_FRACTION, _fraction)) if re.search(r"\d", left) else ()
+    with_digits = (*measures.DATE_EXTRACTORS, (_FRACTION, _fraction)) if re.search(r"\d", left) else ()
     amounts = ((_AMOUNT, _amount),) if with_digits else ()
     cjk = () if left.isascii() else CJK_EXTRACTORS
     for pattern, make in (*with_digits, ORDINAL_EXTRACTOR, *amounts, *cjk, ENGLISH_EXTRACTOR):
-        matches = find_from_words(pattern, left, reach=_LONGEST_MONTH) if pattern is DATES else pattern.finditer(left)
+        is_date = pattern is measures.DATES
+        matches = find_from_words(pattern, left, reach=_LONGEST_MONTH) if is_date else pattern.finditer(left)
         made = [quantity for match in matches if (quantity := make(match, left))]
         if made:
             found.extend(quantity._replace(bound=_bound(left, quantity)) for quantity in made)
@@ -170,7 +159,7 @@ def _amount(match: re.Match[str], text: str) -> Quantity | None:
     is_bare = not (match["scale"] or match["suffix"] or match["han"] or sign)
     if is_bare and re.fullmatch(r"1\d{3}|2[01]\d\d", match["digits"]) and (not unit or text[end - 1] in _YEAR_MARKS):
         unit = "year"
-    if unit in MONEY and not match["scale"] and re.fullmatch(r"\d{1,3}\.\d{3}", digits):
+    if unit in measures.MONEY and not match["scale"] and re.fullmatch(r"\d{1,3}\.\d{3}", digits):
         value *= 1000  # 36.000 €: no price has three decimals
     if not unit and _AGE_BEFORE.search(text, match.start("digits") - 12, match.start("digits")):
         unit = "years"
@@ -192,7 +181,7 @@ def _plain_digits(written: str) -> str:
 
 def _scale(match: re.Match[str]) -> Decimal:
     if suffix := match["suffix"]:
-        return SCALES.get(suffix.lower()) or Decimal(10) ** SUFFIXES[suffix]
+        return SCALES.get(suffix.lower()) or Decimal(10) ** measures.SUFFIXES[suffix]
     if match["scale"]:
         return SCALES[match["scale"].lower().removesuffix("s")]
     if match["han"] and (first := re.match(rf" ?({_SCALE})", match["han"])):
@@ -217,14 +206,13 @@ _NOUN_BEHIND = re.compile(r" [^\W\d_]")
 _BROKEN = re.compile(r"(?<=\d)\n(?=[^\W\d_])")
 _ADDRESS_SIGNS = ("://", "www.", "@", "doi:", "arXiv:")
 _LONGEST_MONTH = 24
-"""Characters before the digits of a date in which its month stands."""
 
 
 def _bound(text: str, quantity: Quantity) -> str:
     if _AFTER_ABOUT.match(text, quantity.end):
         return "~"
     match = _BEFORE.search(text, quantity.start - 24, quantity.start)
-    if match is None or (match["more"] == "over" and in_base(quantity)[1] in PERIODS):
+    if match is None or (match["more"] == "over" and in_base(quantity)[1] in measures.PERIODS):
         return ""  # "over 26 weeks" is how long it took
     return "~" if match["about"] else ">" if match["more"] else "<"
 
@@ -243,9 +231,9 @@ def _share_units(found: list[Quantity], text: str) -> list[Quantity]:
                 this = this._replace(unit="date", value=following.value // 100 * 100 + this.value)
             elif this.value % 100 < following.value < 32 and not _NOUN_BEHIND.match(text, following.end):
                 found[index + 1] = following._replace(unit="date", value=this.value // 100 * 100 + following.value)
-            if this.unit in MONEY and following.unit == "":
+            if this.unit in measures.MONEY and following.unit == "":
                 found[index + 1] = following._replace(unit=this.unit)
-        if this.unit == "" and following.unit not in KINDS and _JOIN.fullmatch(between):
+        if this.unit == "" and following.unit not in measures.KINDS and _JOIN.fullmatch(between):
             this = this._replace(unit=following.unit)
         found[index] = this
     return found

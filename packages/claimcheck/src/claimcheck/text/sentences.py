@@ -29,7 +29,6 @@ FRONT_MATTER = re.compile(r"\A---\n(?:(?:[A-Za-z][\w -]*[:=]|-?[ \t])[^\n]*\n)+?
 _WIDE = re.compile(f"[{CJK}]")
 _HEADING = re.compile(r"#{1,6} ")
 ITEM_MARKER = re.compile(r"\s{0,12}(?:[-*+•]|(?P<number>\d{1,3})[.)])\s+")
-"""What a list item begins with, at the beginning of its line."""
 _TABLE = re.compile(r"\s{0,3}\|")
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
 

@@ -20,7 +20,6 @@ from deep_research_server.postgres.postgres_database import database_at, store_e
 from deep_research_server.postgres.postgres_runs import PostgresRuns
 
 _SETTING_UP = 7_214_002
-"""The number of the advisory lock under which one process makes the saver's tables."""
 _TRIES = 600
 _ready: set[str] = set()
 

@@ -30,14 +30,12 @@ _CONNECT_SECONDS = 10
 _LASTING = (psycopg.errors.DiskFull, psycopg.errors.ProgramLimitExceeded)
 """What waiting does not mend."""
 _MIGRATING = 7_214_001
-"""The number of the advisory lock under which one process migrates."""
 _TAKEN_OVER = "DR001"
 """What `check_fence` of the migrations says."""
 _open: dict[str, "Database"] = {}
 _opening = threading.Lock()
 _log = logging.getLogger(__name__)
 _LOOK_SECONDS = 0.1
-"""How often it is looked whether a place has become free."""
 _MODEL = "\n"
 """Stands between the name of a provider and that of its model; no name has it."""
 _CLOSE = """
@@ -59,7 +57,6 @@ class Database:
     def __init__(self, url: str) -> None:
         self.url = url
         self.closing: list[Callable[[], object]] = []
-        """What is done before the connections are closed."""
         self._held = threading.local()
         _try_to_connect(url)
         self._pool = ConnectionPool(

@@ -31,7 +31,7 @@ _NOTES_AT_ONCE = 100
 
 
 class AnswerSpool:
-    """The answer file of one holder of a run; without it the database alone keeps them."""
+    """The answer file of one holder of a run; where it fails, the database has them."""
 
     def __init__(self, folder: Path, run_id: str, fence: int) -> None:
         """`fence` tells the holders of a run apart; @ stands in no run's id."""

@@ -132,7 +132,6 @@ class PostgresLibrary(SqliteLibrary):
         self._is_shown = shown is not None
         super().__init__(":memory:")
         self._made: list[StoredSnapshot] = []
-        """What was added to memory and is not in the database yet."""
         self._objects = objects
         self._database, self._run_id, self._check = database, run_id, check
         self._snapshots = 0

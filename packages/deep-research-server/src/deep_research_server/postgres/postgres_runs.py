@@ -21,20 +21,9 @@ from deep_research.events import Event, event_adapter
 from deep_research.safe_text import safe_noun
 from deep_research.settings import snapshots_url
 from deep_research.state_files import SPOOL
+from deep_research.stores import run_store
 from deep_research.stores.event_log import EventLog
-from deep_research.stores.run_store import (
-    HEAD_CHARS,
-    Checkpoints,
-    Guard,
-    Kept,
-    RunHead,
-    RunRecord,
-    RunStores,
-    busy_run,
-    no_report,
-    no_run,
-    read_head,
-)
+from deep_research.stores.run_store import Checkpoints, Guard, Kept, RunHead, RunRecord, RunStores
 from deep_research_server.postgres.postgres_database import Database, database_at
 from deep_research_server.postgres.postgres_journal import AnswerSpool, PostgresJournal, delete_spools
 from deep_research_server.postgres.postgres_library import PostgresLibrary, objects_with, text_objects
@@ -93,7 +82,6 @@ class PostgresRun:
         self._database = database
         self._fence: int | None = None
         self._journals: list[PostgresJournal] = []
-        """Those that were opened since the run is held."""
 
     def _check(self, connection: Any) -> None:
         """Fail the transaction with RunTakenOver if another process took over the run."""
@@ -124,13 +112,13 @@ class PostgresRun:
 
     def load(self) -> RunRecord:
         if (found := self._one("record")) is None:
-            raise no_run(self.run_id)
+            raise run_store.no_run(self.run_id)
         return RunRecord.model_validate_json(found)
 
     def head(self, begins: str) -> RunHead | None:
         """Return the head of the record that starts with `begins`; None if deleted."""
         with suppress(RunNotFound):
-            return read_head(RunHead, begins, lambda: self.load().model_dump_json())
+            return run_store.read_head(RunHead, begins, lambda: self.load().model_dump_json())
         return None
 
     def save(self, record: RunRecord) -> None:
@@ -148,7 +136,7 @@ class PostgresRun:
 
     def load_result(self) -> Report:
         if (found := self._one("result")) is None:
-            raise no_report(self.run_id)
+            raise run_store.no_report(self.run_id)
         return Report.model_validate_json(found)
 
     def open_library(self, shown: str | None = None) -> PostgresLibrary:
@@ -215,7 +203,7 @@ class PostgresRun:
         if taken:
             return taken[0][0]
         self.load()
-        raise busy_run(self.run_id, holder)
+        raise run_store.busy_run(self.run_id, holder)
 
     def _renew(self, fence: int, ended: threading.Event) -> None:
         query = f"""
@@ -243,10 +231,10 @@ class PostgresRun:
 
     def list_follow_ups(self) -> list[FollowUpHead]:
         query = f"""
-        SELECT number, left(convert_from(made, 'UTF8'), {HEAD_CHARS}) FROM deep_research.follow_ups
+        SELECT number, left(convert_from(made, 'UTF8'), {run_store.HEAD_CHARS}) FROM deep_research.follow_ups
         WHERE run_id = %s ORDER BY number"""  # noqa: S608 - our own number
         rows = self._database.rows(query, (self.run_id,))
-        return [read_head(FollowUpHead, begins, partial(self._made, number)) for number, begins in rows]
+        return [run_store.read_head(FollowUpHead, begins, partial(self._made, number)) for number, begins in rows]
 
     def read_follow_up(self, number: int) -> FollowUp | None:
         made = self._made(number)
@@ -351,7 +339,7 @@ class PostgresRuns(RunStores):
 
     def list(self) -> Sequence[RunHead]:
         query = f"""
-        SELECT run_id, left(record, {HEAD_CHARS}) FROM deep_research.runs
+        SELECT run_id, left(record, {run_store.HEAD_CHARS}) FROM deep_research.runs
         WHERE owner = %s ORDER BY created DESC, run_id DESC"""  # noqa: S608 - our own number
         rows = self._database.rows(query, (self._owner,))
         return [head for run_id, begins in rows if (head := self.store(run_id).head(begins)) is not None]

@@ -50,7 +50,6 @@ _MOST_OF_AN_OWNER = 10
 """Runs of one owner that go on at a time, so that another one's begin soon."""
 _DONE = frozenset({"finished", "declined", "waiting"})
 _ready: set[str] = set()
-"""Addresses of the databases whose queue is known to be there."""
 _OPEN = "status IN ('todo', 'doing')"
 _JOBS_OF = f"SELECT id FROM procrastinate_jobs WHERE queueing_lock = %s AND {_OPEN}"  # noqa: S608 - our own words
 _COUNT_DEATH = "UPDATE procrastinate_jobs SET deaths = deaths + 1 WHERE id = %s AND attempts = %s RETURNING deaths"

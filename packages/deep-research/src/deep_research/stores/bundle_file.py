@@ -21,7 +21,6 @@ LISTS = (
 )  # fmt: skip
 SINGLE = ("run.json", "result.json", "report.md")
 _SMALL = (*SINGLE, MANIFEST, "events.jsonl", "steers.jsonl", "follow_ups.jsonl")
-"""What is held in memory as a whole."""
 _NAME = re.compile("|".join(map(re.escape, (MANIFEST, *LISTS, *SINGLE))) + f"|{TEXTS}[0-9a-f]{{64}}\\.txt")
 _MOST_MEMBERS, _MOST_ROWS = 20_000, 200_000
 _TYPED = {"steers.jsonl": 1_000, "follow_ups.jsonl": 1_000}

@@ -49,7 +49,6 @@ _INSERT_PASSAGE = (
 _SOURCE_ID = re.compile(r"s([1-9][0-9]{0,15})")
 _PASSAGE_ID = re.compile(r"s([1-9][0-9]{0,15})p([1-9][0-9]{0,15})")
 _SEEN = 5_000
-"""So many passages are kept in memory."""
 _MOST_TITLE = 1_000
 _P = ParamSpec("_P")
 _T = TypeVar("_T")

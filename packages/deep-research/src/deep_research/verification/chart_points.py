@@ -17,7 +17,6 @@ from deep_research.verification.citations import cited_ids
 from deep_research.verification.figures import missing_figures
 
 INFO = "chart"
-"""What stands behind the opening marks of such a block."""
 _LONG_FENCE = "`" * 12
 MOST_POINTS = 60
 _SHOWN, _SIGNIFICANT = 60, 12

@@ -77,7 +77,6 @@ _BEHIND_LABEL = re.compile(r"[*_]{0,2}(?:[ \t.,;，；、]*(?:\Z|[\n(（\[|])|[.
 _ORDINARY = frozenset(words("stop_words.function") + words("language.function_words"))
 _WORD = re.compile(rf"[{CJK}]{{1,3}}|[^\W{CJK}]+")
 _MOST_URLS = 20
-"""Addresses of one entry of a list: each mark of the entry cites them all."""
 _LONGEST_NAME = 3
 """Words of a link that can be the name of its source; what is longer says something."""
 

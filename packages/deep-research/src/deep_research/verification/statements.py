@@ -45,7 +45,6 @@ _REFERENCE_HEADINGS = frozenset(word.casefold() for word in words("document.refe
 _SHORTEST_OPENING, _LONGEST_OPENING, _TOLERANCE = 100, 200, 0.25
 """The share is by which an opening may be shorter or longer before anything is said."""
 _SIGNS = re.compile(f"[{CJK}]|[^\\W{CJK}]+")
-"""Characters, a Latin word or a number as one."""
 
 
 class Statement(NamedTuple):
