@@ -79,10 +79,7 @@ def lay_out(evidence: Sequence[Evidence]) -> tuple[str, str, list[str]]:
 
 
 def disproof(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdict | None:
-    """Return the verdict if code alone shows that `claim` is unsupported, else None.
-
-    That is: an error text, a quotation, number, unit, date or name that is not there, or is said of something else.
-    """
+    """Return the verdict if code alone shows that `claim` is unsupported, else None."""
     refused = _refused_as_a_whole(claim, whole, about)
     return refused or _number_missing(claim, whole, about, lines) or _name_missing(claim, whole, about, lines)
 
@@ -219,9 +216,8 @@ def _is_told(claim: str, lines: Sequence[str], about: str) -> bool:
 def _is_restated(claim: str, lines: Sequence[str], about: str = "") -> bool:
     """Return whether a CJK line restates `claim` in other words or another order.
 
-    Pairs of characters, by which support is measured, break wherever the order of words does. Here single signs are
-    compared: almost all of a claim must stand in one line, what does not must be ordinary words, and nothing may differ
-    in number, name, sign, direction or order of names.
+    Almost all single signs of a claim must stand in one line, what does not must be ordinary words, and nothing may
+    differ in number, name, sign, direction or order of names.
     """
     language = detect(claim)
     if not is_cjk(language):

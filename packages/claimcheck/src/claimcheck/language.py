@@ -46,9 +46,7 @@ _COMMON = 4.0
 def detect(text: str, *, default: str = "en") -> str:
     """Return the ISO 639-1 code of the language of `text`; `default` if undecidable.
 
-    A question such as "RAG 技术的最新进展有哪些" is Chinese although half of its letters are Latin:
-    a CJK sentence names things in Latin letters, never the other way round, so a quarter of the
-    letters being CJK decides.
+    A quarter of the letters being CJK decides: "RAG 技术的最新进展有哪些" is Chinese.
     """
     # The same sentences and passages are asked for again and again; whole pages are not worth keeping.
     return _detect_again(text, default) if len(text) <= _REMEMBERED else _detect(text[:20_000], default)

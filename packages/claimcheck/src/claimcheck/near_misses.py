@@ -96,10 +96,7 @@ def _beside(quantity: Quantity, wanted: Sequence[Quantity], claim: str) -> Seque
 
 
 def unknown_subject(claim: str, lines: Sequence[str], about: str) -> str:
-    """Return a first word of `claim` that seems to be a replaced name, or "".
-
-    That is where the evidence says the rest and does not know the word.
-    """
+    """Return a first word of `claim` if the evidence says only the rest of it, or ""."""
     subject = _SUBJECT.match(claim)
     if subject is None or is_ordinary(subject[1]) or ENDINGS.search(subject[1]):
         return ""

@@ -56,10 +56,7 @@ def conflict(claim: str, sentence: str) -> bool:
 
 
 def _agree_by_clause(claim: str, sentence: str) -> bool | None:
-    """Tell whether each claim clause is negated like the sentence's most similar one.
-
-    The sentence has both kinds ("does not ease pain, but eases fever"); None where this cannot be told.
-    """
+    """Tell whether claim clauses are negated like the most similar; None if unsure."""
     there: list[tuple[frozenset[str], bool, bool]] = []
     verb = frozenset[str]()
     for part in _clauses(sentence):
@@ -115,10 +112,7 @@ def _signs_of(text: str) -> _Signs:
 
 
 def denied_elsewhere(claim: str, sentences: Sequence[str]) -> bool:
-    """Return whether each clause of `claim` agrees in sign with some other sentence.
-
-    "A did X but not Y" agrees with "A did X." and "A did not do Y.".
-    """
+    """Return whether each clause of `claim` agrees in sign with some other sentence."""
     there = [(part, set(content_terms(part)), n) for n, s in enumerate(sentences) for part in _clauses(normalise(s))]
     used: set[int] = set()
     parts = _clauses(normalise(claim))

@@ -1,7 +1,4 @@
-"""Check that each quantity of a claim stands in a text, with its unit.
-
-Values must be equal, or within a tolerance where the claim says "about".
-"""
+"""Check that each quantity of a claim stands in a text, with its unit."""
 
 import re
 from collections.abc import Sequence

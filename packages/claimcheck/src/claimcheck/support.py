@@ -160,10 +160,7 @@ def _pairs(terms: Sequence[str], reach: int) -> set[tuple[str, str]]:
 def _read(
     evidence: tuple[str, ...],
 ) -> tuple[list[tuple[str, ...]], list[frozenset[str]], Counter[str], list[float]]:
-    """Return the terms of a passage's sentences: lists, sets, frequencies, weights.
-
-    Frequency is the number of sentences with a term, and indexes the weights.
-    """
+    """Return terms of sentences: lists, sets, numbers of sentences, weights by these."""
     terms = [tuple(content_terms(sentence)) for sentence in evidence]
     sets = [frozenset(each) for each in terms]
     count = len(evidence) + _BACKGROUND

@@ -30,10 +30,7 @@ def show_report(
         str | None, Query(pattern="^[a-z]{2}$", description="Give the reasons of verdicts and gaps in this language.")
     ] = None,
 ) -> ReportView:
-    """Show the report as an object: Markdown, claims with verdicts, problems, charts.
-
-    It also has references, passages and counts.
-    """
+    """Show the report as an object: Markdown, claims, verdicts, references, charts."""
     return view_of_report(run.report, language)
 
 

@@ -63,16 +63,13 @@ class _Revoked(Exception):
 
 
 class _Answer:
-    """The answer to one request on its way out.
-
-    `room` is that of an upload until it is answered; `under_way` holds until the request has ended.
-    """
+    """The answer to one request on its way out."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
         self.started = False
         self.body: Body | None = None
-        self.room, self.under_way = AsyncExitStack(), ExitStack()
+        self.room, self.under_way = AsyncExitStack(), ExitStack()  # of an upload; until the request has ended
         self.count_large: Callable[[], AbstractContextManager[None]] = nullcontext
         self.is_let_in: Callable[[], bool] = lambda: True
 

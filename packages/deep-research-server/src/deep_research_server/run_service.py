@@ -50,10 +50,7 @@ class ServerOptions(NamedTuple):
 
 
 class RunService:
-    """Carries out the runs of all owners in this process, `max_runs` at a time.
-
-    So many and MOST_WAITING more of an owner are taken, beyond that LimitReached is raised.
-    """
+    """Carries out the runs of all owners in this process, `max_runs` at a time."""
 
     is_queued = False
 
@@ -214,10 +211,7 @@ class RunService:
         self._launch(run, lambda listener: run.carry_out(listener=listener, answer=reply))
 
     async def follow_up(self, run: Run, question: str, settings: dict[str, Any]) -> FollowUp:
-        """Begin with a question about a finished run, and return its record.
-
-        Raises RunBusy, RunNotFound when the run has no report yet, ConfigError, LimitReached.
-        """
+        """Begin with a question; raise RunBusy, RunNotFound, ConfigError, LimitReached."""
         await self._check_capacity(run.home)
         if self._stay(_key(run)):  # asked again: it goes on where it was
             await self.cancel(run)

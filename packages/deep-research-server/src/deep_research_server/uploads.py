@@ -38,10 +38,7 @@ class UploadLimit(NamedTuple):
 
 
 class UploadedDocuments:
-    """The uploaded documents of one owner, each in a folder of its own.
-
-    A folder has its id as name only while its document is whole.
-    """
+    """An owner's uploaded documents, each in a folder named by an id while it is whole."""
 
     def __init__(self, home: Path, limit: UploadLimit) -> None:
         self._folder, self._limit = home / FOLDER, limit

@@ -93,10 +93,7 @@ def names(text: str) -> tuple[Name, ...]:
 
 @lru_cache(maxsize=4096)
 def amounts(text: str) -> tuple[Quantity, ...]:
-    """Return the quantities of `text` outside names and section references.
-
-    Left out are the 100 of "CodeBreaK 100" and the 2 of "see section 2".
-    """
+    """Return the quantities of `text` outside names ("Q 100") and "see section 2"."""
     named = [(n.start, n.end) for n in names(text) if re.search(r"\s\d", n.text)]
     named = sorted([*named, *(pointer.span() for pointer in _OTHER_SECTION.finditer(text))])
     starts = [start for start, _ in named]
@@ -196,9 +193,8 @@ def _singular(word: str) -> str:
 def missing_names(claim: str, evidence: str) -> list[Name]:
     """Return the names of `claim` missing in `evidence` (passage, title, headings).
 
-    Accepted are differences of case, hyphens and possessives, an acronym for its expansion and the
-    reverse, several names in one ("UNIQUE/CHECK"), a family name for the full name (unless the evidence gives it another first name), and
-    an adjective for its country.
+    Accepted are differences of case, hyphens and possessives, an acronym for its expansion and the reverse, several
+    names in one ("UNIQUE/CHECK"), a family name (unless another first name precedes it), an adjective for its country.
     """
     wanted = [name for name in names(claim) if len(name.text) <= _LONGEST]
     there = name_index(evidence) if wanted else NameIndex("")

@@ -1,7 +1,4 @@
-"""PostgreSQL for deep-research: the entry point of `deep_research.databases`.
-
-LangGraph's checkpoints are written by its own saver; who has lost a run to another process writes none.
-"""
+"""PostgreSQL for deep-research: the entry point of `deep_research.databases`."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -6,7 +6,7 @@ import random
 import threading
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from functools import cached_property
 from importlib import resources
@@ -94,6 +94,17 @@ class Database:
                 wait = min(2.0, wait * 2)
             except psycopg.Error as error:
                 raise store_error(error) from error
+
+    def write(self, check: Callable[[Any], object], *batches: tuple[str, Sequence[Any]], on_disk: bool = True) -> None:
+        """Carry out statements, each for many rows, in one round; `check` may refuse it."""
+
+        def work(connection: Any) -> None:
+            check(connection)
+            with connection.cursor() as cursor:
+                for query, rows in batches:
+                    cursor.executemany(query.encode(), rows)
+
+        self.run(work, at_once=True, on_disk=on_disk)
 
     @cached_property
     def limits(self) -> "PostgresLimits":

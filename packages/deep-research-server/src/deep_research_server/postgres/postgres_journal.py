@@ -119,15 +119,9 @@ class PostgresJournal(SingleFlightJournal):
             waiting, self._waiting = self._waiting, {}
         notes = [(self._run_id, kind, to_bytes(asked), to_bytes(answer)) for (kind, asked), answer in waiting.items()]
 
-        def write(connection: Any) -> None:
-            self._check(connection)
-            with connection.cursor() as cursor:
-                cursor.executemany(_NOTE, notes)
-                cursor.executemany(_KEEP, rows)
-
         try:
             if notes or rows:
-                self._database.run(write, at_once=True)
+                self._database.write(self._check, (_NOTE, notes), (_KEEP, rows))
         except StoreError:
             with self._lock:
                 self._waiting = waiting | self._waiting

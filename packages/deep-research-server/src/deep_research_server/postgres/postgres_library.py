@@ -32,6 +32,9 @@ SELECT facts FROM deep_research.sources WHERE run_id = %s AND (%s::text IS NULL 
 _SNAPSHOTS = """
 SELECT n.facts, n.passages, n.sha256, t.body FROM deep_research.snapshots n JOIN deep_research.texts t USING (sha256)
 WHERE n.run_id = %s AND (%s::text IS NULL OR 's' || n.source = %s) ORDER BY n.number"""
+_INSERT_SOURCE = """
+INSERT INTO deep_research.sources (run_id, number, facts) VALUES (%s, %s, %s)
+ON CONFLICT (run_id, number) DO UPDATE SET facts = excluded.facts"""
 _INSERT_SNAPSHOT = """
 INSERT INTO deep_research.snapshots (run_id, number, source, sha256, facts, passages) VALUES (%s, %s, %s, %s, %s, %s)
 ON CONFLICT DO NOTHING"""
@@ -183,34 +186,25 @@ class PostgresLibrary(SqliteLibrary):
         return StoredSnapshot(Snapshot.model_validate(told), _passages.validate_json(passages))
 
     def _keep_sources(self, sources: list[Source]) -> None:
-        def keep(connection: Any) -> None:
-            self._check(connection)
-            with connection.cursor() as cursor:
-                cursor.executemany(
-                    "INSERT INTO deep_research.sources (run_id, number, facts) VALUES (%s, %s, %s)"
-                    " ON CONFLICT (run_id, number) DO UPDATE SET facts = excluded.facts",
-                    [(self._run_id, int(s.id[1:]), to_bytes(s.model_dump_json())) for s in sources],
-                )
-
-        self._database.run(keep, at_once=True)
+        rows = [(self._run_id, int(source.id[1:]), to_bytes(source.model_dump_json())) for source in sources]
+        self._database.write(self._check, (_INSERT_SOURCE, rows))
         self._sources.update(source.id for source in sources)
 
     def _keep_snapshots(self, stored: list[StoredSnapshot]) -> None:
-        first = self._snapshots
+        texts = {o.snapshot.sha256: None if self._objects else to_bytes(o.snapshot.text) for o in stored}
+        rows = [
+            (
+                self._run_id, place, int(one.source[1:]), one.sha256,
+                to_bytes(one.model_dump_json(exclude={"text"})), json.dumps(passages),
+            )
+            for place, (one, passages) in enumerate(stored, self._snapshots + 1)
+        ]  # fmt: skip
 
         def keep(connection: Any) -> None:
             self._check(connection)
             with connection.cursor() as cursor:
-                texts = {o.snapshot.sha256: None if self._objects else to_bytes(o.snapshot.text) for o in stored}
                 cursor.executemany(_INSERT_TEXT, sorted(texts.items()))
-                rows = (
-                    (
-                        self._run_id, first + place, int(one.snapshot.source[1:]), one.snapshot.sha256,
-                        to_bytes(one.snapshot.model_dump_json(exclude={"text"})), json.dumps(one.passages),
-                    )
-                    for place, one in enumerate(stored, 1)
-                )  # fmt: skip
-                cursor.executemany(_INSERT_SNAPSHOT, list(rows))
+                cursor.executemany(_INSERT_SNAPSHOT, rows)
             if self._objects is not None:
                 self._keep_objects(connection, self._objects, stored)
 
@@ -228,13 +222,8 @@ class PostgresLibrary(SqliteLibrary):
     def remove_source(self, source: str) -> None:
         with self._lock:
             super().remove_source(source)
-            number = int(source[1:])
-
-            def remove(connection: Any) -> None:
-                self._check(connection)
-                for table, column in (("snapshots", "source"), ("sources", "number")):
-                    query = f"DELETE FROM deep_research.{table} WHERE run_id = %s AND {column} = %s"  # noqa: S608 - our names
-                    connection.execute(query.encode(), (self._run_id, number))
-
-            self._database.run(remove, at_once=True)
+            gone = [(self._run_id, int(source[1:]))]
+            snapshots = "DELETE FROM deep_research.snapshots WHERE run_id = %s AND source = %s"
+            sources = "DELETE FROM deep_research.sources WHERE run_id = %s AND number = %s"
+            self._database.write(self._check, (snapshots, gone), (sources, gone))
             self._sources.discard(source)

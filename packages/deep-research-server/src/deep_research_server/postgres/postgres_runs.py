@@ -90,12 +90,7 @@ class PostgresRun:
 
     def _write(self, query: str, values: tuple[Any, ...], *, soon: bool = False) -> None:
         """Write in one round; `soon` does not wait for the server's disk."""
-
-        def write(connection: Any) -> None:
-            self._check(connection)
-            connection.execute(query.encode(), values)
-
-        self._database.run(write, at_once=True, on_disk=not soon)
+        self._database.write(self._check, (query, [values]), on_disk=not soon)
 
     def _keep_event(self, part: str, number: int, line: str) -> None:
         # The next call that is kept waits for the disk, and what was written before it is on the disk with it.

@@ -46,10 +46,7 @@ _F = TypeVar("_F", FollowUp, FollowUpHead)
 
 @contextmanager
 def held(path: Path, *, run_id: str, tries: int = _TRIES) -> Iterator[None]:
-    """Hold the lock at `path`, which is no link, inside the block; raise StoreError.
-
-    Raises RunBusy, which names the process that holds it, when another process does.
-    """
+    """Hold the lock at `path`, no link, inside the block; raise StoreError, RunBusy."""
     with tell_disk_errors(path):
         file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
     try:

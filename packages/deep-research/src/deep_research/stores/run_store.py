@@ -226,10 +226,7 @@ class RunStore(Protocol):
         ...
 
     def open_library(self, shown: str | None = None) -> StoredLibrary:
-        """Open the run's library; it need not be searchable if `shown` is given.
-
-        `shown` is the id of the source to show, or "" for all sources.
-        """
+        """Open the run's library; if only one source is `shown` ("": all), not to search."""
         ...
 
     def open_journal(self) -> StoredJournal: ...
@@ -290,10 +287,7 @@ class RunStores(Protocol):
         ...
 
     def open(self, run_id: str, *, is_whole: bool = False) -> RunStore:
-        """Return a run by its id or an unambiguous part of it; raise RunNotFound.
-
-        With `is_whole` only a whole id is accepted.
-        """
+        """Return a run by its id or (unless `is_whole`) a clear part; raise RunNotFound."""
         if self.has(run_id):
             return self.store(run_id)
         if is_whole:

@@ -117,19 +117,13 @@ def with_tables(text: str, report: Report | None = None, *, is_rendered: bool = 
 
 
 def chart_problems(chart: Chart, passages: Mapping[str, str | None]) -> list[str]:
-    """Return a chart's problems in words: not drawable, or values not in passages.
-
-    `passages` holds what the passages of its points tell, None for an id that does not exist.
-    """
+    """Return a chart's problems in words; a passage that does not exist is None."""
     return [chart.fault] if chart.fault else [p for point in chart.points for p in _problems(point, passages)]
 
 
 def is_doubtful(point: FigurePoint, report: Report) -> bool:
-    """Return whether a point's value is not in its passages, or none is named.
-
-    Of a source that is cited as a whole the report does not hold the text: nothing is said of it.
-    """
-    if any("p" not in key for key in point.passages):
+    """Return whether a point's value is not in its passages, or none is named."""
+    if any("p" not in key for key in point.passages):  # of a whole source the report holds no text
         return False
     known = [(key, one) for key in point.passages if (one := report.passages.get(key)) is not None]
     titles = {one.source: f"{one.title}\n{one.location}\n{one.url}" for one in report.references}

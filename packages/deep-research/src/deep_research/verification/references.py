@@ -185,10 +185,7 @@ def _has_entries(lines: Sequence[_Line], number: int) -> bool:
 def _unheaded_regions(
     lines: Sequence[_Line], first_cited: Mapping[str, int], *, has_others: bool
 ) -> Iterator[tuple[int, int]]:
-    """Yield lists without a heading: lines that begin with a mark and have addresses.
-
-    Their marks are cited above, except at the end of a report without other lists.
-    """
+    """Yield lists without a heading: lines that begin with a mark and have addresses."""
     first, names, addressed = -1, list[tuple[str, str]](), 0
     for number, line in enumerate([*(line.text for line in lines), "end"]):
         shown, is_end = line.strip(), number == len(lines)

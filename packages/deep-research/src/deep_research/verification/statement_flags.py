@@ -54,8 +54,7 @@ def flags_of(
     """Return what of `statement` stands in none of its texts.
 
     `passages` holds what each passage it cites tells, with title, heading and date of its source; None for an id that
-    does not exist. `known` are other texts it may draw on (names that were looked up). A statement that cites nothing
-    is held against `known` alone, and not at all without it, nor is one that is too long to be a statement.
+    does not exist. A statement that cites nothing is held against `known` alone (names that were looked up).
     """
     flags = [
         Flag("id", key, f"the passage {key} does not exist", True) for key, text in passages.items() if text is None

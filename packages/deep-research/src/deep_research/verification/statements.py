@@ -65,10 +65,7 @@ class Statement(NamedTuple):
 
 
 def split_statements(text: str, cited: Sequence[Citation] | None = None) -> list[Statement]:
-    """Return the statements of a report in order.
-
-    `cited` are its citations, where they are not passage ids.
-    """
+    """Return a report's statements in order; `cited` if it cites no passage ids."""
     return list(_Splitter(text, citations(text) if cited is None else cited).statements())
 
 
