@@ -7,6 +7,7 @@ main language; Latin text is told apart by function words. A word that is common
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from math import log10
@@ -76,22 +77,18 @@ _detect_again = lru_cache(maxsize=4096)(_detect)
 
 def _detect_latin(sample: str, default: str) -> str:
     words = _WORD.findall(sample.lower())
-    codes_by_word = _function_words()
-    scores = dict.fromkeys(_languages_told_by_words(), 0)
-    for codes in [codes_by_word[word] for word in words if word in codes_by_word]:
-        for code in codes:
-            scores[code] += 1
-    most = max(scores.values())
-    if most < _FUNCTION_SHARE * len(words) or most <= scores.get(default, 0):
+    scores = Counter(code for word in words for code in _function_words().get(word, ()))
+    most = max(scores.values(), default=0)
+    if most < _FUNCTION_SHARE * len(words) or most <= scores[default]:
         return default
-    alike = [code for code in scores if scores[code] == most]
+    alike = sorted(code for code in scores if scores[code] == most)
     best = max(alike, key=lambda code: sum(zipf(word, code) for word in words)) if len(alike) > 1 else alike[0]
     return best if len(words) > _LONG or _speaks(best, default, words) else default
 
 
 def _speaks(code: str, default: str, words: Sequence[str]) -> bool:
     """Return whether a short text is in `code`, not `default`, by word frequencies."""
-    if default not in _languages_told_by_words():
+    if not lexicon.words("language.function_words", default):
         return True
     own = [word for word in words if code in _function_words().get(word, ())]
     if any(zipf(word, default) < _COMMON for word in own):
@@ -123,11 +120,6 @@ def _function_words() -> dict[str, tuple[str, ...]]:
         for word in frozenset(lexicon.words("language.function_words", code)):
             found[word] = (*found.get(word, ()), code)
     return found
-
-
-@cache
-def _languages_told_by_words() -> tuple[str, ...]:
-    return tuple(code for code in lexicon.languages() if lexicon.words("language.function_words", code))
 
 
 def language_name(code: str) -> str:

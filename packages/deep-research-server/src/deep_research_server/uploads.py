@@ -38,7 +38,7 @@ class UploadLimit(NamedTuple):
 
 
 class UploadedDocuments:
-    """An owner's uploaded documents, each in a folder named by an id while it is whole."""
+    """An owner's uploaded documents; a folder is named by an id while it is whole."""
 
     def __init__(self, home: Path, limit: UploadLimit) -> None:
         self._folder, self._limit = home / FOLDER, limit

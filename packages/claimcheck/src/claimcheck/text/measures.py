@@ -5,14 +5,9 @@ from collections.abc import Callable
 from decimal import Context, Decimal
 from typing import NamedTuple
 
-from claimcheck.lexicon import any_word, groups, words
+from claimcheck.lexicon import any_of, any_word, keys_of_words, words
 
-ALIASES: dict[str, str] = {
-    alias.replace("_", " "): unit
-    for unit, listed in groups("units").items()
-    for text in listed
-    for alias in text.split()
-}
+ALIASES = {alias.replace("_", " "): unit for alias, unit in keys_of_words("units").items()}
 EXACT = {"nM": "nM", "µM": "µM", "μM": "µM", "mM": "mM", "mW": "mW", "M": "M"}
 """Ways of writing in which the case carries the meaning; looked up first."""
 
@@ -43,12 +38,7 @@ BASES: dict[str, tuple[str, Decimal]] = {
 }
 """Units of one dimension as multiples of one base, so that 0.5 g is 500 mg."""
 
-SCALES: dict[str, Decimal] = {
-    name: Decimal(10) ** int(power)
-    for power, listed in groups("scales").items()
-    for text in listed
-    for name in text.split()
-}
+SCALES = {name: Decimal(10) ** int(power) for name, power in keys_of_words("scales").items()}
 SUFFIXES = {"k": 3, "K": 3, "M": 6, "m": 6, "B": 9, "b": 9, "T": 12}
 """One-letter scales written against the number: 10k, 7B. `m` is million after a currency sign only."""
 
@@ -56,16 +46,10 @@ WORDS = {word: value for value, word in enumerate(words("numbers.cardinals", "en
     word: 10 * value for value, word in enumerate(words("numbers.tens", "en"), 2)
 }
 ORDINALS = {word: value for value, word in enumerate(words("numbers.ordinals", "en"), 3)}
-MONTHS = {name: int(number) for number, listed in groups("months").items() for text in listed for name in text.split()}
+MONTHS = {name: int(number) for name, number in keys_of_words("months").items()}
 
 _UNIT_WORD = re.compile(
-    r"[ -]?(?P<unit>"
-    + "|".join(
-        re.escape(a) + (r"(?![A-Za-z0-9])" if a[-1].isascii() and a[-1].isalnum() else "")
-        for a in sorted((set(ALIASES) | {e.lower() for e in EXACT}), key=len, reverse=True)
-        if a != "-fold"
-    )
-    + ")",
+    rf"[ -]?(?P<unit>{any_of({*ALIASES, *map(str.lower, EXACT)})})(?:(?<![a-z0-9])|(?![a-z0-9]))",
     re.IGNORECASE | re.ASCII,
 )
 _PER = re.compile(
