@@ -132,7 +132,10 @@ def _number_missing(claim: str, whole: str, about: str, lines: Sequence[str]) ->
     there = f"{whole}\n{about}"
     missing = missing_numbers(claim, there, amounts(claim))
     if not missing:
-        return _said_of_other(claim, lines)
+        number, line, name = near_misses.misattributed(claim, lines) or ("", "", "")
+        if name:
+            return Verdict.of("unverified", "number_of_other", number=number, name=name, sentence=_short(line))
+        return Verdict.of("unverified", "number_elsewhere", number=number, sentence=_short(line)) if number else None
     number = ", ".join(claim[q.start : q.end].strip() for q in missing[:3])
     rival = same_statement(claim, [(q.start, q.end) for q in missing], lines)
     bare = {(q.value, q.bound) for q in quantities(rival or "") if not q.unit}  # "whose default, in seconds, is 60"
@@ -142,13 +145,6 @@ def _number_missing(claim: str, whole: str, about: str, lines: Sequence[str]) ->
     if other is not None:
         return Verdict.of("unverified", "number_unit", number=number, there=there[other.start : other.end].strip())
     return Verdict.of("unverified", "number_missing", number=number)
-
-
-def _said_of_other(claim: str, lines: Sequence[str]) -> Verdict | None:
-    number, line, name = near_misses.misattributed(claim, lines) or ("", "", "")
-    if not name:
-        return Verdict.of("unverified", "number_elsewhere", number=number, sentence=_short(line)) if number else None
-    return Verdict.of("unverified", "number_of_other", number=number, name=name, sentence=_short(line))
 
 
 def _name_missing(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdict | None:

@@ -156,10 +156,7 @@ class RunDetails(RunView):
 
 
 class RunSummary(_RunShown):
-    """A run in a list, a long `question` cut.
-
-    `is_answered` is false for a finished report that answers nothing.
-    """
+    """A run in a list, a long `question` cut; `is_answered` by its report, if any."""
 
     is_answered: bool
 

@@ -25,10 +25,6 @@ class _Tail:
     news: asyncio.Event = field(default_factory=asyncio.Event)
     reading: "asyncio.Task[None]" = field(init=False)
 
-    def look(self) -> tuple[bool, list[bytes]]:
-        """Return whether the run goes on, and only then its log's new lines."""
-        return self.is_going_on(), self.log.read()
-
     def tell(self) -> None:
         """Wake the readers."""
         self.news.set()
@@ -66,9 +62,8 @@ class EventFeeds:
     async def follow(self, log: EventTail, after: int, is_going_on: Callable[[], bool]) -> AsyncIterator[bytes | None]:
         """Yield the lines after number `after` as they are logged, until the run ends.
 
-        What only passes comes behind the line whose number it has; who comes late gets all of what is being written.
-        `is_going_on` may block. None is given when nothing has happened for a while, so that the connection is kept.
-        Raises StoreError when the log cannot be read.
+        What only passes comes behind the line whose number it has. `is_going_on` may block. None is given when nothing
+        has happened for a while. Raises StoreError when the log cannot be read.
         """
         tail = self._tail(log, is_going_on)
         tail.readers += 1
@@ -119,7 +114,7 @@ class EventFeeds:
         going_on = True
         while going_on:
             changed = self._changed  # before the log is read: nothing can be missed
-            going_on, lines = await asyncio.to_thread(tail.look)
+            going_on, lines = await asyncio.to_thread(lambda: (tail.is_going_on(), tail.log.read()))
             if lines:
                 tail.lines += lines
                 tail.tell()

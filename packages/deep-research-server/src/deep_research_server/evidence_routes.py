@@ -123,13 +123,6 @@ def web_address(url: str) -> str:
     return url if url.lower().startswith(("http://", "https://")) else ""
 
 
-def _explained(report: Report, language: str) -> Report:
-    """Return a report whose verdicts and gaps give their reasons in `language`."""
-    said = ((c, c.verdict.model_copy(update={"reason": explain(c.verdict, language)})) for c in report.claims)
-    claims = tuple(claim.model_copy(update={"verdict": verdict}) for claim, verdict in said)
-    return report.model_copy(update={"claims": claims, "gaps": tuple(gap_in(gap, language) for gap in report.gaps)})
-
-
 def gap_in(gap: Gap, language: str) -> Gap:
     """Return a gap that says itself in `language`, as far as the program said it."""
     return gap.model_copy(update={"what": name_subject(gap, language), "why": explain(gap, language)})
@@ -137,10 +130,16 @@ def gap_in(gap: Gap, language: str) -> Gap:
 
 def view_of_report(report: Report, language: str | None = None) -> ReportView:
     """Return a report as clients see it, with the program's reasons in `language`."""
-    shown = _explained(report, language) if language else report
+    claims, gaps = report.claims, report.gaps
+    if language:
+        said = ((c, c.verdict.model_copy(update={"reason": explain(c.verdict, language)})) for c in claims)
+        claims = tuple(claim.model_copy(update={"verdict": verdict}) for claim, verdict in said)
+        gaps = tuple(gap_in(gap, language) for gap in gaps)
     return copy_fields(
         ReportView,
-        shown,
+        report,
+        claims=claims,
+        gaps=gaps,
         counts=verdict_counts(report),
         charts=charts_of(report.report),
         # Addresses of the server's own files are left out.

@@ -89,8 +89,7 @@ class _HeldBack(FlowControl):
 class BoundedConnection(H11Protocol):
     """uvicorn's HTTP/1.1 connection with deadlines for request heads and for writing.
 
-    Beyond `limit_concurrency` connections, the one that has waited longest for its head, or takes nothing of its answer,
-    is ended for each new one; where none waits, one whose body is still coming.
+    Each new one beyond `limit_concurrency` ends the one that has waited longest for its head, answer or body.
     """
 
     _waits_since = 0.0

@@ -37,10 +37,7 @@ _Work = Callable[[Callable[[Event], None]], Coroutine[Any, Any, object]]
 
 
 class ServerOptions(NamedTuple):
-    """A server's options; `home` is the state folder, `tokens` (or None) name owners.
-
-    With `queued` runs are carried out by the workers of the database, else in this process, `max_runs` at a time.
-    """
+    """A server's options; `home` is the state folder, `queued` runs are for workers."""
 
     home: Path
     tokens: AccessTokens | None = None
@@ -203,6 +200,9 @@ class RunService:
         """Do the rest of a run, from the user's `answer` if it waits. Raises RunBusy."""
         await self._check_capacity(run.home)
         self._stay(_key(run))
+        await self._begin(run, answer)
+
+    async def _begin(self, run: Run, answer: str | None) -> None:
         answers = [answer] if answer is not None else []
 
         def reply(_asked: Asked) -> str | None:
@@ -224,7 +224,6 @@ class RunService:
         return made
 
     async def _answer(self, run: Run, made: FollowUp) -> None:
-        """Have a question that was written down answered."""
         self._launch(run, lambda listener: run.follow_up(made.question, listener=listener), made.number)
 
     async def cancel(self, run: Run) -> None:
@@ -287,10 +286,7 @@ class RunService:
             await asyncio.wait([task])
 
     async def watch(self, run: Run, follow_up: int = 0) -> AsyncGenerator[Event | None, None]:
-        """Yield the events of a run or follow-up to its end; None when idle for a while.
-
-        A reader that goes away before the end stops the run, unless it is back soon; its state is kept.
-        """
+        """Yield a run's or follow-up's events to its end, attended; None when idle."""
         with self.attend(run):
             async for line in self.feeds.follow(run.tail_events(follow_up), 0, lambda: self.is_active(run)):
                 yield event_adapter.validate_json(line) if line is not None else None
@@ -345,10 +341,7 @@ class QueuedRunService(RunService):
         """See `RunService.is_active`: asks the database."""
         return super().is_active(run) or run.is_queued
 
-    async def carry_out(self, run: Run, answer: str | None = None) -> None:
-        """See `RunService.carry_out`: puts the run into the queue."""
-        await self._check_capacity(run.home)
-        self._stay(_key(run))
+    async def _begin(self, run: Run, answer: str | None) -> None:
         # No text of a database holds a NUL.
         said = answer.replace("\0", "") if answer is not None else None
         await asyncio.to_thread(run.enqueue, may_ask=True, answer=said)

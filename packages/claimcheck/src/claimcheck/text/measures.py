@@ -94,7 +94,7 @@ def unit_at(text: str, end: int) -> tuple[str, int]:
 
 
 Make = Callable[[re.Match[str], str], Quantity | None]
-"""Turns a match of its pattern in a text into a quantity, or None where it is no number after all."""
+"""Makes a quantity of a match in a text, or None where it is no number after all."""
 _YEAR_MARK, _MONTH_MARK, _DAY_MARK = (any_word(f"dates.{part}_marks") for part in ("year", "month", "day"))
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 DATES = re.compile(
@@ -141,7 +141,6 @@ def _clock(match: re.Match[str], text: str) -> Quantity | None:
 
 DATE_EXTRACTORS: tuple[tuple[re.Pattern[str], Make], ...] = ((DATES, _date), (DECADES, _decade), (CLOCKS, _clock))
 CALENDAR = ("year", "yearmonth", "date")
-"""Units that are points in the calendar, from coarse to fine."""
 
 
 def same_date(claim: Quantity, there: Quantity) -> bool:

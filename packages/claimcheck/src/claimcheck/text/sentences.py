@@ -25,7 +25,6 @@ class Block(NamedTuple):
 
 
 FRONT_MATTER = re.compile(r"\A---\n(?:(?:[A-Za-z][\w -]*[:=]|-?[ \t])[^\n]*\n)+?---(?:\s+|\Z)")
-"""Fields that stand before a text and say something of it; no block of it."""
 _WIDE = re.compile(f"[{CJK}]")
 _HEADING = re.compile(r"#{1,6} ")
 ITEM_MARKER = re.compile(r"\s{0,12}(?:[-*+•]|(?P<number>\d{1,3})[.)])\s+")

@@ -58,7 +58,13 @@ class Database:
         self.url = url
         self.closing: list[Callable[[], object]] = []
         self._held = threading.local()
-        _try_to_connect(url)
+        try:  # once, so that a wrong address fails at once
+            psycopg.connect(url, connect_timeout=_CONNECT_SECONDS).close()
+        except psycopg.OperationalError as error:
+            raise store_error(error) from error
+        except psycopg.Error:  # its message holds the address with its password
+            message = "DEEP_RESEARCH_DATABASE_URL is no address of a PostgreSQL database: postgresql://user@host/name."
+            raise StoreError(message, path="database") from None
         self._pool = ConnectionPool(
             url, min_size=0, max_size=8, timeout=10, open=True, kwargs={"autocommit": True}, name="deep-research"
         )
@@ -124,17 +130,6 @@ class Database:
     def execute(self, query: str, values: tuple[Any, ...] = ()) -> int:
         """Carry a statement out; return how many rows it touched."""
         return self.run(lambda connection: connection.execute(query.encode(), values).rowcount)
-
-
-def _try_to_connect(url: str) -> None:
-    """Connect once, so that a wrong address fails at once. Raises StoreError."""
-    try:
-        psycopg.connect(url, connect_timeout=_CONNECT_SECONDS).close()
-    except psycopg.OperationalError as error:
-        raise store_error(error) from error
-    except psycopg.Error:  # its message holds the address with its password
-        message = "DEEP_RESEARCH_DATABASE_URL is no address of a PostgreSQL database: postgresql://user@host/name."
-        raise StoreError(message, path="database") from None
 
 
 def store_error(error: Exception) -> StoreError:

@@ -94,8 +94,7 @@ def _is_event(line: bytes) -> bool:
 class EventLog:
     """Numbers events, keeps each before it is shown, and passes it on.
 
-    `earlier` are the events that were kept before; of a sitting that was killed they alone say how long it worked.
-    `gaps` are those found so far, in that order; a later sitting begins with them.
+    `earlier` are the events that were kept before, `gaps` those found so far, in that order.
     """
 
     def __init__(

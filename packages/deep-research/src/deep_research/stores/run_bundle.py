@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -180,7 +179,7 @@ def _sound(report: Report) -> Report:
     if max(cited, default=0) > _MOST_CITED or sum(cited) > _MOST_CITED_IN_ALL:
         raise ValueError(f"one statement cites over {_MOST_CITED:,} passages, or all over {_MOST_CITED_IN_ALL:,}")
     said = ((f"statement {claim.id}", claim.verdict) for claim in report.claims)
-    for what, told in chain(said, (("a gap", gap) for gap in report.gaps)):
+    for what, told in (*said, *(("a gap", gap) for gap in report.gaps)):
         if len(told.codes) > _MOST_CODES:
             raise ValueError(f"the reason of {what} has more than {_MOST_CODES} codes")
         if code := unsayable(told):

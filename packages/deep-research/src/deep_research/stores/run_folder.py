@@ -133,18 +133,16 @@ class RunFolder:
 
     def head(self) -> RunHead:
         """Return the record's head, or one marked damaged; raise RunNotFound if missing."""
-        try:
+        with suppress(OSError, ValueError):
             return _head_in(RunHead, self._record)
-        except (OSError, ValueError):
-            try:
-                return self.load()
-            except RunNotFound as error:
-                if not self._record.exists():
-                    raise
-                made = datetime.fromtimestamp(self._record.stat().st_mtime, UTC).isoformat(timespec="seconds")
-                return RunHead(
-                    run_id=self.run_id, question="", language="", status="damaged", created=made, error=error.message
-                )
+        try:
+            return self.load()
+        except RunNotFound as error:
+            if not self._record.exists():
+                raise
+            made = datetime.fromtimestamp(self._record.stat().st_mtime, UTC).isoformat(timespec="seconds")
+            gone = error.message
+        return RunHead(run_id=self.run_id, question="", language="", status="damaged", created=made, error=gone)
 
     def save_result(self, report: Report) -> str:
         report = safe_noun(report)

@@ -73,10 +73,7 @@ _H = TypeVar("_H", RunHead, FollowUpHead)
 
 
 def read_head(kind: type[_H], begins: str, whole: Callable[[], str]) -> _H:
-    """Return a record's head from the first `HEAD_CHARS` or all of its JSON.
-
-    The `whole` is read where the head is longer, or an earlier version has put its fields elsewhere. Raises ValueError.
-    """
+    """Return a record's head from the first `HEAD_CHARS` of its JSON, or the `whole`."""
     is_cut = len(begins) >= HEAD_CHARS
     given = from_json(begins, allow_partial="trailing-strings" if is_cut else False)
     # Its question stands last: what is there of it is enough, or the field behind it was reached.
@@ -181,8 +178,7 @@ def busy_run(run_id: str, holder: str, process: int | None = None) -> RunBusy:
 class Guard(NamedTuple):
     """What holds for each checkpoint in a database.
 
-    It is written only while the process has the fence token of the run (None: the run is not held), and after
-    `write_notes` has written what the journal knows: a run goes on from its checkpoint, and a replay needs the notes.
+    It is written only while the process has the fence token of the run (None: not held), and after `write_notes`.
     """
 
     run_id: str

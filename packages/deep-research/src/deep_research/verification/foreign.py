@@ -22,7 +22,6 @@ from deep_research.verification.references import (
     SCHEME,
     SOURCE_WORD,
     ListedReference,
-    ReferenceLists,
     addresses,
     read_lists,
     stops_behind,
@@ -71,6 +70,7 @@ _AROUND = (
     ),
 )  # fmt: skip
 """What stands before and behind citations that belongs to them: brackets, or a source word where a sentence could begin."""
+_BLANK = re.compile(r"\s*")
 _SECTION = re.compile(r"^#{1,6}[ \t]++(?P<title>[^\n]+)", re.MULTILINE)
 _STOP_BEFORE = re.compile(r"[.!?。！？…][\"”’)）」』*_]{0,3}[ \t]{0,3}$")
 _BEHIND_LABEL = re.compile(r"[*_]{0,2}(?:[ \t.,;，；、]*(?:\Z|[\n(（\[|])|[.。](?!\w)|[ \t]+(?P<word>[A-ZÀ-Ý]\w*))")
@@ -113,10 +113,7 @@ class ForeignReference(NamedTuple):
 
 
 class ForeignReport(NamedTuple):
-    """A report as it was found, with the references that each of its citations names.
-
-    `apart` are the stretches of its lists of references, and of what our own reports say of their making: they state nothing.
-    """
+    """A report as found; `apart`, its lists and our own sections, nothing is stated."""
 
     text: str
     citations: tuple[Citation, ...]
@@ -135,13 +132,13 @@ class ForeignReport(NamedTuple):
             last = bisect_right(starts, citation.start) - 1
             if last < 0 or is_within(self.apart, citation.start):
                 continue
-            if self._is_alone(citation, found[last]):
+            one = found[last]
+            before = self.text[self.text.rfind("\n", 0, citation.start) + 1 : citation.start]
+            is_below = not before.strip() and citation.start > one.block[0]
+            is_last = not citation.kept and _BLANK.fullmatch(self.text, citation.end, max(citation.end, one.block[1]))
+            if citation.start >= one.end or (is_below and is_last):
                 above = _above(found, last, given)
-            elif (
-                found[last].kind != "row"
-                and _is_behind_stop(self.text, citation.start)
-                and self._is_last(citation, found[last])
-            ):
+            elif is_last and one.kind != "row" and _is_behind_stop(self.text, citation.start):
                 above = _before(found, last)
             else:
                 continue
@@ -149,15 +146,6 @@ class ForeignReport(NamedTuple):
                 found[place] = found[place]._replace(passages=citation.ids)
             given = last  # what stands above has the sources of that line, and is not looked through again
         return found
-
-    def _is_alone(self, citation: Citation, last: Statement) -> bool:
-        """Tell whether a citation stands in a line of its own below its last statement."""
-        before = self.text[self.text.rfind("\n", 0, citation.start) + 1 : citation.start]
-        is_below = not before.strip() and citation.start > last.block[0]
-        return citation.start >= last.end or (is_below and self._is_last(citation, last))
-
-    def _is_last(self, citation: Citation, last: Statement) -> bool:
-        return not citation.kept and not self.text[citation.end : last.block[1]].strip()
 
 
 def _is_behind_stop(text: str, start: int) -> bool:
@@ -193,7 +181,7 @@ class _Reading:
     def __init__(self, text: str) -> None:
         self.text = text
         self.code = code_spans(text)
-        self.lists: ReferenceLists = read_lists(text, self.code)
+        self.lists = read_lists(text, self.code)
         self.apart = tuple(sorted((*self.lists.spans, *_own_sections(text, self.lists.spans))))
         self.keys: dict[tuple[str, str], str] = {}
         self.references: list[ForeignReference] = []

@@ -82,15 +82,12 @@ def _changed_quotations(statement: str, texts: Sequence[str]) -> Iterator[tuple[
     found = [(quoted.text, quoted.start) for quoted in quotations(statement)]
     found += [(quoted[1], quoted.start(1)) for quoted in _SINGLE_QUOTED.finditer(statement)]
     for quote, start in sorted(found, key=lambda one: one[1]):
-        if is_within(code, start) or not _is_of_several_words(quote):
+        unspaced = len(re.findall(rf"[{CJK}]", quote))
+        is_long = unspaced >= _CHARACTERS if unspaced else min(len(quote.split()), len(_WORD.findall(quote))) >= _WORDS
+        if is_within(code, start) or not is_long:
             continue
         if any(_may_hold(text, quote) for text in texts) and not any(stands_in(quote, text) for text in texts):
             yield quote, any(stands_nearly_in(quote, text) for text in texts)
-
-
-def _is_of_several_words(quote: str) -> bool:
-    unspaced = len(re.findall(rf"[{CJK}]", quote))
-    return unspaced >= _CHARACTERS if unspaced else min(len(quote.split()), len(_WORD.findall(quote))) >= _WORDS
 
 
 def _may_hold(text: str, quote: str) -> bool:
