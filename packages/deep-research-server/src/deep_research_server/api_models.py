@@ -46,7 +46,7 @@ class _NewWork(_Input):
 
 
 class NewRun(_NewWork):
-    """A question to research, with settings; the server's settings are the defaults."""
+    """A question to research, with settings; `documents` are ids of uploaded ones."""
 
     question: str = Field(min_length=1, max_length=20_000)
     history: ListOf[Turn] = Field(default_factory=list, max_length=50)
@@ -156,7 +156,10 @@ class RunDetails(RunView):
 
 
 class RunSummary(_RunShown):
-    """A run in a list, a long `question` cut; `is_answered` by its report, if any."""
+    """A run in a list, a long `question` cut.
+
+    `is_answered` is false for a finished report that answers nothing.
+    """
 
     is_answered: bool
 

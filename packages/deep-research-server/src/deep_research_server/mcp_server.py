@@ -187,9 +187,8 @@ class _Tools:
         """Return what an agent can do about a run without a report."""
         record = run.record
         if is_still_awaited(record):
-            again = (
-                "call `research` (or `ask`) again with the same arguments: that goes on with it, nothing is paid twice"
-            )
+            how = "with the same arguments: that goes on with it, nothing is paid twice"
+            again = f"call `research` (or `ask`) again {how}"
             return f"The run {run.id} has no report yet; {again}. Its question: {record.question}"
         if self._service.is_active(run) or run.is_running:
             return f"The run {run.id} goes on and has no report yet: ask for it again in a minute."

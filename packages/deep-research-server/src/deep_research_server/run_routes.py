@@ -238,7 +238,8 @@ async def follow_run(
     """Follow the events of a run, from the first one or from `Last-Event-ID` on.
 
     Each has its number as id and its kind as event name; the pieces of a report that is being written (`report_piece`)
-    have no number and are not given again. A last event `end` says in which state the run is.
+    have no number and are not given again. A last event `end` says in which state the run is: no more
+    will come until it is answered or resumed.
     """
     return _stream(service, run, run.tail_events(), after, last_event_id, language)
 

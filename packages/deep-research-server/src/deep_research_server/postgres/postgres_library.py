@@ -192,13 +192,10 @@ class PostgresLibrary(SqliteLibrary):
 
     def _keep_snapshots(self, stored: list[StoredSnapshot]) -> None:
         texts = {o.snapshot.sha256: None if self._objects else to_bytes(o.snapshot.text) for o in stored}
-        rows = [
-            (
-                self._run_id, place, int(one.source[1:]), one.sha256,
-                to_bytes(one.model_dump_json(exclude={"text"})), json.dumps(passages),
-            )
-            for place, (one, passages) in enumerate(stored, self._snapshots + 1)
-        ]  # fmt: skip
+        rows: list[tuple[Any, ...]] = []
+        for place, (one, passages) in enumerate(stored, self._snapshots + 1):
+            facts = to_bytes(one.model_dump_json(exclude={"text"}))
+            rows.append((self._run_id, place, int(one.source[1:]), one.sha256, facts, json.dumps(passages)))
 
         def keep(connection: Any) -> None:
             self._check(connection)
