@@ -1,7 +1,5 @@
 """claimcheck: a claim against a text, by quotations, numbers, names and words.
 
-No model is used.
-
 >>> from claimcheck import check
 >>> check("The bridge was built in 1894.", "The bridge was built in 1893 by the city.").kind
 'contradicted'

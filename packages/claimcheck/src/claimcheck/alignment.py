@@ -23,10 +23,7 @@ Kind = Literal["word", "number", "han", "kana", "katakana", "hangul", "particle"
 
 
 class Token(NamedTuple):
-    """A token at `text[start:end]`; equal tokens have equal keys.
-
-    `is_content` is true for words about the subject.
-    """
+    """A token at `text[start:end]`; `is_content` is true for words about the subject."""
 
     key: str
     kind: Kind
@@ -42,11 +39,6 @@ class Region(NamedTuple):
     e_end: int
     c_start: int
     c_end: int
-
-    @property
-    def is_replaced(self) -> bool:
-        """Whether both sides have something there."""
-        return self.e_start < self.e_end and self.c_start < self.c_end
 
 
 KATAKANA = "\u30a1-\u30fa\u30fc\uff66-\uff9f"
@@ -64,8 +56,6 @@ _LONGEST = 1500
 """Tokens of a claim or stretch that are looked at; a longer one is no sentence."""
 _CANDIDATES = 3
 _stem = Stemmer.Stemmer("english").stemWord
-
-
 FUNCTION_SIGNS = frozenset("".join(words("alignment.function")))
 """Single Han characters and Hangul syllables that are no part of a name by themselves."""
 _ROLES = tuple(sorted(words("alignment.roles", "ko"), key=len, reverse=True))
@@ -87,23 +77,20 @@ def tokens_of(text: str) -> tuple[Token, ...]:
     found: list[Token] = []
     for match in islice(_TOKEN.finditer(text), _LONGEST):
         kind, start, end, written = cast("Kind", match.lastgroup), match.start(), match.end(), match.group()
+        key, is_content = normalise(written), kind == "katakana"
         if kind == "hangul":
-            stem = without_particle(written, _ROLES)
-            found.append(Token(stem, "hangul", start, start + len(stem), True))
-            if len(stem) < len(written):
-                particle = _ALLOMORPHS.get(written[len(stem) :], written[len(stem) :])
-                found.append(Token(particle, "particle", start + len(stem), end, False))
-            continue
-        if kind == "number":
+            key, is_content = without_particle(written, _ROLES), True
+        elif kind == "number":
             key, is_content = written.replace(",", ""), True
         elif kind == "word":
             is_letter = "A" <= written[0] <= "Z" and _LETTER.match(text, start - 2, end + 1)
             key, is_content = (written, True) if is_letter else _word(written)
         elif kind == "han":
             key, is_content = written, written not in FUNCTION_SIGNS
-        else:
-            key, is_content = normalise(written), kind == "katakana"
-        found.append(Token(key, kind, start, end, is_content))
+        particle = written[len(key) :] if kind == "hangul" else ""
+        found.append(Token(key, kind, start, end - len(particle), is_content))
+        if particle:
+            found.append(Token(_ALLOMORPHS.get(particle, particle), "particle", end - len(particle), end, False))
     return tuple(found)
 
 

@@ -48,22 +48,14 @@ _AS_MUCH_ALIKE = 0.1
 _LIMIT, _NEAR = 4, 6
 """Words of a region that is no more than a limit, and how near behind it must stand what the claim repeats."""
 _WORD_LENGTHS = range(2, 8)
-"""Characters of an ordinary word of Chinese or Japanese."""
 _KATAKANA_RUN, _HANGUL_RUN = re.compile(f"[{KATAKANA}]+"), re.compile(f"[{HANGUL}]+")
 _HAN_OR_KANA = re.compile(f"[{HAN}\u3041-\u309f\u3005]")
 _NEUTRAL = frozenset(words("alignment.neutral"))
 _COMMON = frozenset(words("alignment.common"))
 _GRAMMAR = frozenset("".join(words("alignment.grammar")))
-"""Characters that are words of grammar and nothing else."""
-_SAME_COUNTERS = tuple(frozenset(row.split()) for row in words("alignment.same_counters"))
-"""Rows of counters that count the same."""
-_NUMERALS = frozenset(
-    [
-        *table("numerals.digits"),
-        *table("numerals.native"),
-        *(sign for sign in SCALES if len(sign) == 1 and not sign.isascii()),
-    ]
-)
+_SAME_COUNTERS = tuple(tuple(row.split()) for row in words("alignment.same_counters"))
+_NUMERALS = {*table("numerals.digits"), *table("numerals.native")}
+_NUMERALS |= {sign for sign in SCALES if len(sign) == 1 and not sign.isascii()}
 
 
 def find_alteration(claim: str, lines: Sequence[str], about: str = "") -> Alteration | None:
@@ -103,10 +95,11 @@ class _Comparison:
         if self.a.share < _LEAST_SHARE:
             return
         for region in (r for r in self.a.regions if r not in self._listed):
-            yield from self._opposites(region)
-            yield from self._numbers(region)
-            yield from self._units(region)
-            yield from self._names(region)
+            if region.e_start < region.e_end and region.c_start < region.c_end:
+                yield from self._opposites(region)
+                yield from self._numbers(region)
+                yield from self._units(region)
+                yield from self._names(region)
         for region in self.a.regions:
             yield from self._scope(region)
             yield from self._added(region)
@@ -135,17 +128,13 @@ class _Comparison:
                 continue
             for other, said_2, there_2 in sides[number + 1 :]:
                 crossed = _keys(said) == _keys(there_2) and _keys(there) == _keys(said_2)
-                if not (crossed and _tells(said) and _tells(there) and self._are_most([*said, *said_2])):
+                held = self.matched + len(_content([*said, *said_2]))
+                if not (crossed and _tells(said) and _tells(there) and held >= _LEAST_SHARE * len(_content(self.a.c))):
                     continue
                 if self._are_listed(one, other):
                     self._listed |= {one, other}  # "A and B" is "B and A"
                 else:
                     yield self._made("exchanged", one)
-
-    def _are_most(self, exchanged: Sequence[Token]) -> bool:
-        """Tell whether enough of the claim is in the span, exchanged tokens included."""
-        there = self.matched + len(_content(exchanged))
-        return there >= _LEAST_SHARE * len(_content(self.a.c))
 
     def _are_listed(self, one: Region, other: Region) -> bool:
         """Tell whether only coordinators and joined names part two evidence regions."""
@@ -156,8 +145,6 @@ class _Comparison:
 
     def _opposites(self, region: Region) -> Iterator[Alteration]:
         """Yield a word in the place of one that excludes it."""
-        if not region.is_replaced:
-            return
         if len(negated(normalise(self.a.claim))) != len(negated(normalise(self.a.line))):
             return
         said, there = self._forms(region)
@@ -224,17 +211,14 @@ class _Comparison:
 
     def _units(self, region: Region) -> Iterator[Alteration]:
         """Yield another unit or counter behind the same number, or numeral."""
-        if not region.is_replaced:
-            return
         before, unit, other = self.a.c[region.c_start - 1], self.a.c[region.c_start], self.a.e[region.e_start]
         counted = before.kind == "number" or (before.key in _NUMERALS and unit.kind == "han")
         close = 0 <= unit.start - before.end <= 1
         if not (counted and close and {unit.kind, other.kind} <= {"han", "katakana", "hangul"}):
             return
         mine, others = (text[t.start : t.start + 4] for text, t in ((self.a.claim, unit), (self.a.line, other)))
-        if _unit_of(mine) != _unit_of(others) and not any(
-            mine.startswith(tuple(row)) and others.startswith(tuple(row)) for row in _SAME_COUNTERS
-        ):
+        is_same = any(mine.startswith(row) and others.startswith(row) for row in _SAME_COUNTERS)
+        if not is_same and (unit_at(mine, 0)[0] or mine[0]) != (unit_at(others, 0)[0] or others[0]):
             yield self._made("number", region)
 
     def _scope(self, region: Region) -> Iterator[Alteration]:
@@ -254,10 +238,7 @@ class _Comparison:
             yield self._made("scope", region, is_conflict=False)
 
     def _is_inside(self, region: Region, *, at_end: bool) -> bool:
-        """Tell whether a short region of the evidence lies between repeated tokens.
-
-        Repeated text follows closely, or the region is `at_end`.
-        """
+        """Tell whether what the claim repeats follows a short region, or it is `at_end`."""
         repeated = [i for i, _ in self.a.pairs if self.a.e[i].is_content]
         is_short = region.e_end - region.e_start <= _LIMIT * (3 if self.is_cjk else 1)
         goes_on = any(0 <= i - region.e_end < _NEAR for i in repeated)
@@ -280,11 +261,8 @@ class _Comparison:
             yield self._made("added", region, is_conflict=False)
 
     def _is_new(self, token: Token) -> bool:
-        """Tell whether a token is absent from the evidence.
-
-        A Han character is new where the evidence has it beside neither of its neighbours in the claim.
-        """
-        if token.kind == "han":
+        """Tell whether a token is absent from the evidence."""
+        if token.kind == "han":  # it has it beside neither of its neighbours in the claim
             pairs = {self.a.claim[i : i + 2] for i in (token.start - 1, token.start)}
             return not any(pair in self.whole for pair in pairs if len(pair) == 2)
         if token.kind == "word":
@@ -323,10 +301,8 @@ def _over(found: Sequence[Quantity], tokens: Sequence[Token]) -> list[Quantity]:
 @lru_cache(maxsize=16)
 def contrasts(language: str) -> tuple[tuple[frozenset[str], ...], ...]:
     """Return the rows of words that exclude each other."""
-    table = entry("contrasts", language) or {}
-    return tuple(
-        tuple(frozenset(word.replace("_", " ") for word in side.split()) for side in row) for row in table.values()
-    )
+    rows = (entry("contrasts", language) or {}).values()
+    return tuple(tuple(frozenset(word.replace("_", " ") for word in side.split()) for side in row) for row in rows)
 
 
 @lru_cache(maxsize=16)
@@ -335,24 +311,16 @@ def _contrast_words(language: str) -> re.Pattern[str]:
 
 
 def _words_over(text: str, tokens: Sequence[Token], place: tuple[int, int], known: re.Pattern[str]) -> frozenset[str]:
-    """Return the listed words that overlap a region's tokens.
-
-    A single character counts only where it fills the region or is a word (in Korean).
-    """
+    """Return the listed words that overlap a region's tokens."""
     start, end = tokens[place[0]].start, tokens[place[1] - 1].end
-    found: set[str] = set()
-    for match in known.finditer(text):
-        word, at = match[1], match.start()
-        over = at < end and at + len(word) > start
-        if over and (len(word) > 1 or end - start <= 2 or re.match(f"[{HANGUL}]", word)):
-            found.add(word)
-    return frozenset(found)
+    over = (m[1] for m in known.finditer(text) if m.start() < end and m.end(1) > start)
+    # A single character counts only where it fills the region or is a word (in Korean).
+    return frozenset(w for w in over if len(w) > 1 or end - start <= 2 or re.match(f"[{HANGUL}]", w))
 
 
 @lru_cache(maxsize=32)
 def _marks(name: str, language: str) -> re.Pattern[str]:
-    listed = [word.replace("_", " ") for word in words(f"alignment.{name}", language)]
-    body = any_of(listed)
+    body = any_of(word.replace("_", " ") for word in words(f"alignment.{name}", language))
     return re.compile(body if is_cjk(language) else rf"\b{body}\b", re.IGNORECASE)
 
 
@@ -369,10 +337,8 @@ def covered(text: str) -> frozenset[int]:
 
 
 def _uncovered(tokens: Sequence[Token], text: str, cover: frozenset[int]) -> list[Token]:
-    """Return the tokens that may be of a name: no ordinary word lies over them.
-
-    Han characters that are words of their own count beside another character, not alone.
-    """
+    """Return the tokens that may be of a name: no ordinary word lies over them."""
+    # Han characters that are words of their own count beside another character, not alone.
     signs = {t.start for t in tokens if t.kind == "han" and t.key not in _GRAMMAR} - cover
     joined = {place for place in signs if signs & {place - 1, place + 1}}
     return [t for t in tokens if t.start in joined or _may_name(t, text, cover)]
@@ -399,21 +365,13 @@ def _may_name(token: Token, text: str, cover: frozenset[int]) -> bool:
     return not text[token.start].islower()
 
 
-def _unit_of(text: str) -> str:
-    """Return the canonical unit at the start of `text`, else its first character."""
-    return unit_at(text, 0)[0] or text[:1]
-
-
 def _is_most(names: Collection[Token], tokens: Sequence[Token]) -> bool:
     """Tell whether at least half of a region's telling tokens may belong to a name."""
     return bool(names) and 2 * len(names) >= len([t for t in tokens if _tells([t])])
 
 
 def _are_names(tokens: Sequence[Token], text: str) -> bool:
-    """Tell whether Latin tokens are all written as names.
-
-    At the beginning of a sentence a capitalised ordinary word is none.
-    """
+    """Tell whether Latin tokens are all written as names."""
     return bool(tokens) and all(t.kind == "word" and t.is_content and _is_name(text, t) for t in tokens)
 
 

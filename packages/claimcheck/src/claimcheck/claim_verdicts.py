@@ -11,17 +11,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from claimcheck import near_misses
 from claimcheck.alignment import Token, tokens_of
 from claimcheck.alterations import contrasts, covered, find_alteration, is_limited, name_tokens
 from claimcheck.language import CJK, detect, is_cjk
-from claimcheck.near_misses import (
-    has_other_name,
-    has_other_value,
-    misattributed,
-    same_statement,
-    unknown_subject,
-    without,
-)
+from claimcheck.near_misses import has_other_value, same_statement, without
 from claimcheck.negation import conflict, negated
 from claimcheck.numbers import as_written_in, missing_numbers
 from claimcheck.support import Match, support
@@ -43,11 +37,8 @@ class Evidence(NamedTuple):
 
 
 VERBATIM = Verdict.of("supported", "verbatim")
-"""The verdict on a whole sentence of the evidence."""
 _LONGEST_CLAIM = 4000
 """Characters of a claim; what is longer is no statement, and would take long to compare."""
-TOO_LONG = Verdict.of("unverified", "claim_too_long")
-"""The verdict on a claim that is no single statement."""
 _SHORT = 12
 """Up to so many sentences are a passage, in which one sentence carries a claim; more are a document, which may spread it."""
 _TOLD = {True: (0.65, 0.5), False: (0.5, 0.25)}
@@ -61,9 +52,7 @@ _ANCHORS, _CHARS_PER_ANCHOR = 3, 22
 _RESTATED = 0.75
 """Share of a claim's signs that must stand in the line."""
 _LEAST_SIGNS = 5
-"""Signs of a claim below which there is too little to compare."""
 _SHOWN = 160
-"""Characters of a sentence of the evidence that a verdict repeats."""
 
 
 def verify(claim: str, evidence: Sequence[Evidence]) -> Verdict:
@@ -90,13 +79,9 @@ def lay_out(evidence: Sequence[Evidence]) -> tuple[str, str, list[str]]:
 
 
 def disproof(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdict | None:
-    """Return the verdict if code alone shows that `claim` is unsupported, else None.
-
-    That is: an error text, a quotation, number, unit, date or name that is not there, or is said of something else.
-    """
-    if refused := _refused_as_a_whole(claim, whole, about):
-        return refused
-    return _number_missing(claim, whole, about, lines) or _name_missing(claim, whole, about, lines)
+    """Return the verdict if code alone shows that `claim` is unsupported, else None."""
+    refused = _refused_as_a_whole(claim, whole, about)
+    return refused or _number_missing(claim, whole, about, lines) or _name_missing(claim, whole, about, lines)
 
 
 @lru_cache(maxsize=1024)  # a passage is asked for once for each claim that cites it
@@ -119,11 +104,8 @@ _MOST_SIGNS = 200
 
 
 def is_sentence_of(claim: str, text: str) -> bool:
-    """Return whether `claim` is one or more whole sentences (or lines) of `text`.
-
-    Half a sentence can say the opposite.
-    """
-    found = find_verbatim(claim, text)
+    """Return whether `claim` is one or more whole sentences (or lines) of `text`."""
+    found = find_verbatim(claim, text)  # half a sentence can say the opposite
     if found is None:
         return False
     before, after = text[: found[0]], text[found[1] :]
@@ -135,12 +117,9 @@ def is_sentence_of(claim: str, text: str) -> bool:
 
 
 def _refused_as_a_whole(claim: str, whole: str, about: str) -> Verdict | None:
-    """Return the verdict for an unusable claim, else None.
-
-    A claim is unusable that is no single statement, tells of an error, or has a quotation missing in the evidence.
-    """
+    """Return the verdict if a claim is too long, tells of an error or misquotes."""
     if len(claim) > _LONGEST_CLAIM:
-        return TOO_LONG
+        return Verdict.of("unverified", "claim_too_long")
     if is_error_text(claim, [whole]):
         return Verdict.of("unverified", "error_text")
     for quoted in missing_quotations(claim, there := f"{whole}\n{about}"):
@@ -153,7 +132,10 @@ def _number_missing(claim: str, whole: str, about: str, lines: Sequence[str]) ->
     there = f"{whole}\n{about}"
     missing = missing_numbers(claim, there, amounts(claim))
     if not missing:
-        return _said_of_other(claim, lines)
+        number, line, name = near_misses.misattributed(claim, lines) or ("", "", "")
+        if name:
+            return Verdict.of("unverified", "number_of_other", number=number, name=name, sentence=_short(line))
+        return Verdict.of("unverified", "number_elsewhere", number=number, sentence=_short(line)) if number else None
     number = ", ".join(claim[q.start : q.end].strip() for q in missing[:3])
     rival = same_statement(claim, [(q.start, q.end) for q in missing], lines)
     bare = {(q.value, q.bound) for q in quantities(rival or "") if not q.unit}  # "whose default, in seconds, is 60"
@@ -165,21 +147,14 @@ def _number_missing(claim: str, whole: str, about: str, lines: Sequence[str]) ->
     return Verdict.of("unverified", "number_missing", number=number)
 
 
-def _said_of_other(claim: str, lines: Sequence[str]) -> Verdict | None:
-    number, line, name = misattributed(claim, lines) or ("", "", "")
-    if not name:
-        return Verdict.of("unverified", "number_elsewhere", number=number, sentence=_short(line)) if number else None
-    return Verdict.of("unverified", "number_of_other", number=number, name=name, sentence=_short(line))
-
-
 def _name_missing(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdict | None:
     missing = missing_names(claim, f"{about}\n{whole}")
     if not missing:
-        subject = unknown_subject(claim, lines, about)
+        subject = near_misses.unknown_subject(claim, lines, about)
         return Verdict.of("unverified", "name_missing", name=subject) if subject else None
     name = ", ".join(n.text for n in missing[:4])
     rival = same_statement(claim, [(n.start, n.end) for n in missing], lines)
-    if has_other_name(rival, claim, missing):
+    if near_misses.has_other_name(rival, claim, missing):
         return Verdict.of("contradicted", "name_rival", name=name, sentence=_short(rival))
     return Verdict.of("unverified", "name_missing", name=name)
 
@@ -206,10 +181,7 @@ def _measured(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdi
 
 
 def _without_known(claim: str, whole: str, about: str) -> str:
-    """Return `claim` without names given by `about` only (title, headings).
-
-    The text itself may say "this proposal".
-    """
+    """Return `claim` without names that only `about` has: texts say "this proposal"."""
     if not about:
         return claim
     titled, said = name_index(about), name_index(whole)
@@ -240,11 +212,8 @@ def _is_told(claim: str, lines: Sequence[str], about: str) -> bool:
 def _is_restated(claim: str, lines: Sequence[str], about: str = "") -> bool:
     """Return whether a CJK line restates `claim` in other words or another order.
 
-    `about` (titles, headings) may give the subject.
-
-    Pairs of characters, by which support is measured, break wherever the order of words does. Here single signs are
-    compared: almost all of a claim must stand in one line, what does not must be ordinary words, and nothing may differ
-    in number, name, sign, direction or order of names.
+    Almost all single signs of a claim must stand in one line, what does not must be ordinary words, and nothing may
+    differ in number, name, sign, direction or order of names.
     """
     language = detect(claim)
     if not is_cjk(language):
@@ -278,10 +247,7 @@ def _differs_in_direction(claim: str, line: str, language: str) -> bool:
 
 
 def _across_languages(claim: str, lines: Sequence[str]) -> Verdict:
-    """Return the verdict across languages, by names and numbers alone.
-
-    They suffice where one sentence has all of them and they are most of the claim.
-    """
+    """Return the verdict across languages, by names and numbers alone."""
     values = {(q.value, q.unit) for q in quantities(claim)}
     anchors = len({normalise(n.text) for n in names(claim)}) + len(values)
     dense = len(re.findall(rf"[{CJK}]|[^\W{CJK}]+", claim)) <= anchors * _CHARS_PER_ANCHOR

@@ -7,6 +7,7 @@ main language; Latin text is told apart by function words. A word that is common
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from math import log10
@@ -34,11 +35,9 @@ _LATIN = re.compile("[A-Za-z\u00c0-\u024f]+")
 _BEYOND_ASCII = re.compile("[^\x00-\x7f]+")
 _WORD = re.compile(r"[^\W\d_]+")
 _REMEMBERED = 2_000
-"""Characters of the longest text whose language is remembered."""
 _FUNCTION_SHARE = 0.08
 """Share of function words that tells a language; one "da" in a table of names does not."""
 _LONG = 40
-"""Words of a text in which function words are enough to be sure."""
 _CLEARLY = 1.25
 """How much more common the other words must be in the language: names are known in many."""
 _COMMON = 4.0
@@ -48,9 +47,7 @@ _COMMON = 4.0
 def detect(text: str, *, default: str = "en") -> str:
     """Return the ISO 639-1 code of the language of `text`; `default` if undecidable.
 
-    A question such as "RAG 技术的最新进展有哪些" is Chinese although half of its letters are Latin:
-    a CJK sentence names things in Latin letters, never the other way round, so a quarter of the
-    letters being CJK decides.
+    A quarter of the letters being CJK decides: "RAG 技术的最新进展有哪些" is Chinese.
     """
     # The same sentences and passages are asked for again and again; whole pages are not worth keeping.
     return _detect_again(text, default) if len(text) <= _REMEMBERED else _detect(text[:20_000], default)
@@ -80,22 +77,18 @@ _detect_again = lru_cache(maxsize=4096)(_detect)
 
 def _detect_latin(sample: str, default: str) -> str:
     words = _WORD.findall(sample.lower())
-    codes_by_word = _function_words()
-    scores = dict.fromkeys(_languages_told_by_words(), 0)
-    for codes in [codes_by_word[word] for word in words if word in codes_by_word]:
-        for code in codes:
-            scores[code] += 1
-    most = max(scores.values())
-    if most < _FUNCTION_SHARE * len(words) or most <= scores.get(default, 0):
+    scores = Counter(code for word in words for code in _function_words().get(word, ()))
+    most = max(scores.values(), default=0)
+    if most < _FUNCTION_SHARE * len(words) or most <= scores[default]:
         return default
-    alike = [code for code in scores if scores[code] == most]
+    alike = sorted(code for code in scores if scores[code] == most)
     best = max(alike, key=lambda code: sum(zipf(word, code) for word in words)) if len(alike) > 1 else alike[0]
     return best if len(words) > _LONG or _speaks(best, default, words) else default
 
 
 def _speaks(code: str, default: str, words: Sequence[str]) -> bool:
     """Return whether a short text is in `code`, not `default`, by word frequencies."""
-    if default not in _languages_told_by_words():
+    if not lexicon.words("language.function_words", default):
         return True
     own = [word for word in words if code in _function_words().get(word, ())]
     if any(zipf(word, default) < _COMMON for word in own):
@@ -127,11 +120,6 @@ def _function_words() -> dict[str, tuple[str, ...]]:
         for word in frozenset(lexicon.words("language.function_words", code)):
             found[word] = (*found.get(word, ()), code)
     return found
-
-
-@cache
-def _languages_told_by_words() -> tuple[str, ...]:
-    return tuple(code for code in lexicon.languages() if lexicon.words("language.function_words", code))
 
 
 def language_name(code: str) -> str:

@@ -90,6 +90,11 @@ def any_word(name: str, language: str = "") -> str:
     return any_of(words(name, language), literal=not name.endswith("patterns"))
 
 
+def keys_of_words(name: str) -> dict[str, str]:
+    """Return the key under which each word stands in the tables of all languages."""
+    return {word: key for key, listed in groups(name).items() for text in listed for word in text.split()}
+
+
 @cache
 def groups(name: str) -> Mapping[str, tuple[Any, ...]]:
     """Return a table merged over all languages: each key with one value per language."""

@@ -39,10 +39,7 @@ def same_statement(claim: str, differing: Sequence[tuple[int, int]], lines: Sequ
 
 
 def has_other_value(rival: str, claim: str, missing: Sequence[Quantity]) -> bool:
-    """Return whether `rival` has another value of a missing one's dimension.
-
-    The same value with another unit counts as well.
-    """
+    """Return whether `rival` has another value of a missing one's dimension, or unit."""
     own = quantities(claim)
     others = [q for q in quantities(rival) if not any(same(mine, q, rival) for mine in own)]
     return any(in_base(o)[1] == in_base(q)[1] or o.value == q.value for o in others for q in missing)
@@ -58,10 +55,8 @@ def has_other_name(rival: str, claim: str, missing: Sequence[Name]) -> bool:
 def misattributed(claim: str, lines: Sequence[str]) -> tuple[str, str, str] | None:
     """Return a value of `claim` that the evidence states of something else, or None.
 
-    The result is the value, the line with it, and the claim's name for its subject ("" if unknown).
-
-    The value stands in the evidence, but never beside the claim's name; beside that name, in a sentence
-    that shares half of the claim's terms, stands another value of the same unit.
+    The result is the value, the line with it, and the claim's name for its subject ("" if unknown): beside that name,
+    in a sentence that shares half of the claim's terms, stands another value of the same unit.
     """
     wanted = amounts(claim)
     if not wanted:
@@ -90,10 +85,7 @@ def misattributed(claim: str, lines: Sequence[str]) -> tuple[str, str, str] | No
 
 
 def _beside(quantity: Quantity, wanted: Sequence[Quantity], claim: str) -> Sequence[Name]:
-    """Return the names that a value of `claim` belongs to.
-
-    Where each part of the claim has a value of its own, they are the names of that part.
-    """
+    """Return the names of the part of `claim` that a value stands in, or all."""
     if RESPECTIVELY.search(claim):
         return []  # which of them it is cannot be told by place
     found = names(claim)
@@ -104,19 +96,14 @@ def _beside(quantity: Quantity, wanted: Sequence[Quantity], claim: str) -> Seque
 
 
 def unknown_subject(claim: str, lines: Sequence[str], about: str) -> str:
-    """Return a first word of `claim` that seems to be a replaced name, or "".
-
-    A capital at the beginning of a sentence tells nothing; but where the evidence says the rest and does
-    not know the word, it may be a name.
-    """
+    """Return a first word of `claim` if the evidence says only the rest of it, or ""."""
     subject = _SUBJECT.match(claim)
     if subject is None or is_ordinary(subject[1]) or ENDINGS.search(subject[1]):
         return ""
     if any(name.strict and name.start == subject.start(1) for name in names(claim)):
         return ""  # a code is a name wherever it stands, and was compared as one
     word = Name(subject[1], subject.start(1), subject.end(1), strict=False)
-    if name_index("\n".join([about, *lines])).has(word) or set(content_terms(subject[1])) <= {
-        t for x in lines for t in content_terms(x)
-    }:
+    there = "\n".join([about, *lines])
+    if name_index(there).has(word) or set(content_terms(subject[1])) <= set(content_terms(there)):
         return ""
     return subject[1] if same_statement(claim, [(word.start, word.end)], lines) else ""

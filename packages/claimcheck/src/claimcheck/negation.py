@@ -41,8 +41,7 @@ _ANY_DIRECTION = _any_of_side([side for pairs in groups("opposites").values() fo
 def conflict(claim: str, sentence: str) -> bool:
     """Return whether `sentence` contradicts `claim` where both have the same subject.
 
-    Callers make sure that they do speak of the same thing; this only compares the signs: a term that
-    is negated in one and plain in the other, or a word of direction against its opposite.
+    Only signs are compared: a term negated in one and plain in the other, or opposite words of direction.
     """
     a, b = _signs_of(claim), _signs_of(sentence)
     agree = _agree_by_clause(a.text, b.text)
@@ -57,10 +56,7 @@ def conflict(claim: str, sentence: str) -> bool:
 
 
 def _agree_by_clause(claim: str, sentence: str) -> bool | None:
-    """Tell whether each claim clause is negated like the sentence's most similar one.
-
-    The sentence has both kinds ("does not ease pain, but eases fever"); None where this cannot be told.
-    """
+    """Tell whether claim clauses are negated like the most similar; None if unsure."""
     there: list[tuple[frozenset[str], bool, bool]] = []
     verb = frozenset[str]()
     for part in _clauses(sentence):
@@ -83,10 +79,7 @@ def _agree_by_clause(claim: str, sentence: str) -> bool | None:
 
 
 def _weight_foreign(terms: frozenset[str]) -> int:
-    """Return the number of terms, a Latin one in a CJK text weighted as a whole name.
-
-    The topic of a sentence is not repeated in its second clause ("X is supported on ext4, on NTFS not").
-    """
+    """Return the number of terms, a Latin one in a CJK text weighted as a whole name."""
     return sum(_NAME_WEIGHT if term.isascii() else 1 for term in terms)
 
 
@@ -119,11 +112,7 @@ def _signs_of(text: str) -> _Signs:
 
 
 def denied_elsewhere(claim: str, sentences: Sequence[str]) -> bool:
-    """Return whether each clause of `claim` agrees in sign with some other sentence.
-
-    "A did X but not Y" agrees with "A did X." and "A did not do Y.", though neither sentence has the
-    signs of the whole. Each clause is laid beside the clause of the evidence that shares most terms.
-    """
+    """Return whether each clause of `claim` agrees in sign with some other sentence."""
     there = [(part, set(content_terms(part)), n) for n, s in enumerate(sentences) for part in _clauses(normalise(s))]
     used: set[int] = set()
     parts = _clauses(normalise(claim))
@@ -152,10 +141,7 @@ def _clauses(text: str) -> list[str]:
 
 
 def _has_opposite_direction(claim: str, sentence: str) -> bool:
-    """Tell whether a claim clause and its closest counterpart oppose in direction.
-
-    Two flips cancel: "did not decrease" against "increased" is left to the support score.
-    """
+    """Tell whether a claim clause and its closest counterpart oppose in direction."""
     if not _ANY_DIRECTION.search(sentence):
         return False
     clauses = [(part, set(content_terms(part))) for part in _CLAUSE.split(sentence)]
@@ -179,10 +165,7 @@ def _has_opposite_direction(claim: str, sentence: str) -> bool:
 
 
 def negated(text: str) -> list[list[str]]:
-    """Return for each negation in `text` its content terms, nearest first.
-
-    They follow the negation; in Korean and Japanese they precede it.
-    """
+    """Return for each negation in `text` its content terms, nearest first."""
     found = []
     for match in _NEGATION.finditer(text):
         scope = re.split(r"[.,;:!?，。；：！？、]", text[match.end() : match.end() + 60], maxsplit=1)[0]

@@ -1,7 +1,4 @@
-"""Check that each quantity of a claim stands in a text, with its unit.
-
-Values must be equal, or within a tolerance where the claim says "about".
-"""
+"""Check that each quantity of a claim stands in a text, with its unit."""
 
 import re
 from collections.abc import Sequence
@@ -42,18 +39,12 @@ _NOUN_BEHIND = re.compile(r"[ -]?[^\W\d_]")
 
 
 def _is_version(claim: str, quantity: Quantity, evidence: str) -> bool:
-    """Tell whether the evidence has a number as a version or long identifier.
-
-    A version may be one of a series ("version 3.9", "3.11" of "3.11.2"); a long number may stand in an address
-    ("bugs/581186").
-    """
+    """Tell whether the evidence has a number as a version, or in it ("bugs/581186")."""
     number = claim[quantity.start : quantity.end].strip()
     if re.fullmatch(r"\d+\.\d+|\d{4,}", number) is None:
         return False
-    return any(
-        number in found[0] and re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", found[0])
-        for found in find_others(evidence)
-    )
+    written = re.compile(rf"(?<![\d.]){re.escape(number)}(?!\d)")
+    return any(written.search(found[0]) for found in find_others(evidence))
 
 
 def same(claim: Quantity, there: Quantity, evidence: str) -> bool:
@@ -68,7 +59,10 @@ def same(claim: Quantity, there: Quantity, evidence: str) -> bool:
         if not _is_compatible(claim, there, evidence):
             return False
         claim_value, there_value = claim.value, there.value
-    return _close(claim_value, there_value, claim.bound, there.bound)
+    if claim_value == there_value or (claim_value > 0 and claim_value == -there_value):
+        return {claim.bound, there.bound} != {"<", ">"}
+    # Two rounded values or limits must be equal.
+    return claim.bound != there.bound and is_within(claim.bound, claim_value, there_value)
 
 
 def _is_compatible(claim: Quantity, there: Quantity, evidence: str) -> bool:
@@ -90,13 +84,6 @@ def _is_header_unit(unit: str, text: str) -> bool:
     return re.search(rf"\({re.escape(unit)}(?![a-z0-9])", text, re.IGNORECASE) is not None
 
 
-def _close(claim: Decimal, there: Decimal, bound: str, there_bound: str) -> bool:
-    """Tell whether the values agree; two rounded values or limits must be equal."""
-    if claim == there or (claim > 0 and claim == -there):
-        return {bound, there_bound} != {"<", ">"}
-    return bound != there_bound and is_within(bound, claim, there)
-
-
 def is_within(bound: str, said: Decimal, there: Decimal, reach: Decimal = REACH) -> bool:
     """Return whether "about" ("~"), ">" or "<" `said` is a fair statement of `there`."""
     if bound == "~":
@@ -113,10 +100,8 @@ def as_written_in(evidence: str, claim: str) -> str:
     there = [q for q in found if not evidence[q.start : q.end].isdigit()]
     for quantity in reversed(quantities(claim)):
         written = claim[quantity.start : quantity.end]
-        if not quantity.unit or written in evidence:
-            continue
-        twin = next((q for q in there if _is_twin(quantity, q)), None)
-        if twin is not None:
+        twin = next((q for q in there if quantity.unit and _is_twin(quantity, q)), None)
+        if twin is not None and written not in evidence:
             claim = claim[: quantity.start] + evidence[twin.start : twin.end] + claim[quantity.end :]
     return claim
 

@@ -40,7 +40,6 @@ class Support(NamedTuple):
 
 SUPPORTED = 0.5
 """The threshold of `score`; the weights are fitted with balanced classes, so one half parts them."""
-
 # Fitted on claims of Wikipedia with the pages they cite (the WiCE data set,
 # Kamoi et al., EMNLP 2023; development part, 349 claims), logistic regression, L2, balanced classes.
 _RANK = {"bm25": 32.0, "numbers": 3.2, "title": 1.3, "grams": 11.7}
@@ -119,13 +118,7 @@ class Match:
     def _number_table(self) -> list[list[bool]]:
         """For each sentence, which quantities of the claim stand in it."""
         wanted = quantities(self._claim)
-        if not wanted:
-            return [[] for _ in self._evidence]
-        return [
-            [any(same(q, other, s) for other in there) for q in wanted]
-            for s in self._evidence
-            for there in [quantities(s)]
-        ]
+        return [[any(same(q, other, s) for other in quantities(s)) for q in wanted] for s in self._evidence]
 
     def _grams(self) -> list[float]:
         wanted = _grams(self._claim)
@@ -167,11 +160,7 @@ def _pairs(terms: Sequence[str], reach: int) -> set[tuple[str, str]]:
 def _read(
     evidence: tuple[str, ...],
 ) -> tuple[list[tuple[str, ...]], list[frozenset[str]], Counter[str], list[float]]:
-    """Return the terms of a passage's sentences: lists, sets, frequencies, weights.
-
-    Frequency is the number of sentences with a term, and indexes the weights. The result is cached for each claim
-    that cites the passage.
-    """
+    """Return terms of sentences: lists, sets, numbers of sentences, weights by these."""
     terms = [tuple(content_terms(sentence)) for sentence in evidence]
     sets = [frozenset(each) for each in terms]
     count = len(evidence) + _BACKGROUND

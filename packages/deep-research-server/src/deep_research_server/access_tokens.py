@@ -1,7 +1,4 @@
-"""Access tokens of the HTTP API: one owner each; only their SHA-256 is kept.
-
-A token has 256 random bits, so that its plain hash cannot be guessed back (no salt or slow hash is needed).
-"""
+"""Access tokens of the HTTP API, 256 random bits; only their SHA-256 is kept."""
 
 import hashlib
 import re
@@ -67,10 +64,8 @@ class AccessTokens:
     def check(self, host: str) -> None:
         """Raise ConfigError where there is no token yet for an address that asks for one."""
         if not self.records():
-            message = (
-                f"{host} asks for a token, and there is none. Make one for each owner: deep-research token create NAME"
-            )
-            raise ConfigError(message, setting="host", value=host)
+            how = "Make one for each owner: deep-research token create NAME"
+            raise ConfigError(f"{host} asks for a token, and there is none. {how}", setting="host", value=host)
 
     def revoke(self, token_id: str) -> TokenRecord:
         """Take a token back by its id. Raises ConfigError for an unknown one."""

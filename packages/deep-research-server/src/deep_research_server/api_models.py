@@ -46,10 +46,7 @@ class _NewWork(_Input):
 
 
 class NewRun(_NewWork):
-    """A question to research, with settings; the server's settings are the defaults.
-
-    `documents` are ids of uploaded documents.
-    """
+    """A question to research, with settings; `documents` are ids of uploaded ones."""
 
     question: str = Field(min_length=1, max_length=20_000)
     history: ListOf[Turn] = Field(default_factory=list, max_length=50)
@@ -127,24 +124,27 @@ class SessionInput(_Input):
     token: str = Field(min_length=1, max_length=200)
 
 
-class RunView(BaseModel):
-    """A run's state; `asked` is its question, `last_event` its newest event's number."""
-
+class _RunShown(BaseModel):
     id: str
     question: str
     title: str
     status: RunState
-    language: str
     created: str
+    has_report: bool
+    parent: str
+    origin: str
+
+
+class RunView(_RunShown):
+    """A run's state; `asked` is its question."""
+
+    language: str
     seconds: float
     documents: list[str]
     history: list[Message]
     settings: dict[str, Any]
     error: str
     asked: Asked | None
-    has_report: bool
-    parent: str = ""
-    origin: str = ""
 
 
 class RunDetails(RunView):
@@ -155,21 +155,13 @@ class RunDetails(RunView):
     follow_ups: int
 
 
-class RunSummary(BaseModel):
+class RunSummary(_RunShown):
     """A run in a list, a long `question` cut.
 
     `is_answered` is false for a finished report that answers nothing.
     """
 
-    id: str
-    question: str
-    title: str
-    status: RunState
-    created: str
-    has_report: bool
     is_answered: bool
-    parent: str
-    origin: str
 
 
 class RunPage(BaseModel):

@@ -45,10 +45,7 @@ def marked_runs(home: Path, requests: Iterable[str]) -> list[Run]:
 
 
 def run_asked_in(runs: Iterable[Run], history: Sequence[Message], request: str) -> Run | None:
-    """Return the run whose question ends a conversation, or of `request`, or None.
-
-    A run of `request` counts where its client was cut off from it.
-    """
+    """Return the run whose question ends a conversation, or of `request`, or None."""
     asked = " ".join(history[-1].text.split()) if history else ""
     for run in runs:
         with suppress(RunNotFound):

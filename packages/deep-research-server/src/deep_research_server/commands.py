@@ -1,7 +1,4 @@
-"""`deep-research serve`, `token`, `mcp`, `enqueue` and `worker`.
-
-These run the HTTP API with the page, the MCP server for agents, and workers for queued runs.
-"""
+"""`deep-research serve`, `token`, `mcp`, `enqueue` and `worker`."""
 
 from typing import TYPE_CHECKING
 
@@ -49,10 +46,7 @@ def serve_command(host: str, port: int, max_runs: int, max_upload: int, require_
 
 
 def _server_options(host: str, max_runs: int, *, require_tokens: bool, in_process: bool) -> "ServerOptions":
-    """Return a server's options. Raises ConfigError, StoreError.
-
-    ConfigError is raised where anybody could come in, StoreError where nothing can be kept.
-    """
+    """Return a server's options. Raises ConfigError if all could come in, StoreError."""
     from deep_research.settings import database_url, home  # noqa: PLC0415 - help stays fast
     from deep_research.state_files import PAGES  # noqa: PLC0415
     from deep_research_server.request_guard import is_loopback  # noqa: PLC0415

@@ -50,10 +50,7 @@ class ExportedReport(BaseModel):
 
 
 class DeskTools:
-    """The desk's tools; `home_of` gives a request's owner and state folder.
-
-    `service` tells whether there is room for a run.
-    """
+    """The desk's tools; `home_of` gives a request's owner and state folder."""
 
     def __init__(self, home_of: Callable[[Context], tuple[str, Path]], service: RunService) -> None:
         self._home_of, self._service = home_of, service
@@ -205,10 +202,8 @@ class DeskTools:
 
 
 def _saved(name: str, file_name: str, data: bytes) -> str:
-    """Write a new file of the suffix of `file_name`. Raises ConfigError, StoreError.
-
-    The name is checked because the client has read untrusted text.
-    """
+    """Write a new file of the suffix of `file_name`. Raises ConfigError, StoreError."""
+    # The name is checked because the client has read untrusted text.
     path, suffix = Path(name).expanduser().absolute(), Path(file_name).suffix
     if not path.parent.is_dir() or os.path.lexists(path) or path.suffix.lower() != suffix:
         message = f"{name!r} is no new file that ends in {suffix}, or there is no folder for it: choose another name."

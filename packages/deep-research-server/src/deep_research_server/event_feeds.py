@@ -1,11 +1,11 @@
 """Events of a server's runs as server-sent events, in order from a given number.
 
-The log of a run is read once for all its readers, when something happens and from time to time: so a run that another
-process carries out is followed too.
+The log of a run is read once for all its readers, also from time to time: another process may carry it out.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from deep_research.api import EventTail
@@ -24,13 +24,6 @@ class _Tail:
     readers: int = 0
     news: asyncio.Event = field(default_factory=asyncio.Event)
     reading: "asyncio.Task[None]" = field(init=False)
-
-    def look(self) -> tuple[bool, list[bytes]]:
-        """Return whether the run goes on, then its log's new lines.
-
-        In this order no line can be missed.
-        """
-        return self.is_going_on(), self.log.read()
 
     def tell(self) -> None:
         """Wake the readers."""
@@ -52,10 +45,7 @@ class EventFeeds:
         self._changed = asyncio.Event()
 
     def take(self, place: str, event: Event) -> None:
-        """Handle an event of the log at `place`, caching transient ones.
-
-        They are dropped when a report is begun anew.
-        """
+        """Handle an event of the log at `place`, caching transient ones."""
         if event.kind in PASSING:
             self._passing.setdefault(place, []).append(event)
             if place in self._tails:
@@ -72,9 +62,8 @@ class EventFeeds:
     async def follow(self, log: EventTail, after: int, is_going_on: Callable[[], bool]) -> AsyncIterator[bytes | None]:
         """Yield the lines after number `after` as they are logged, until the run ends.
 
-        What only passes comes behind the line whose number it has; who comes late gets all of what is being written.
-        `is_going_on` may block. None is given when nothing has happened for a while, so that the connection is kept.
-        Raises StoreError when the log cannot be read.
+        What only passes comes behind the line whose number it has. `is_going_on` may block. None is given when nothing
+        has happened for a while. Raises StoreError when the log cannot be read.
         """
         tail = self._tail(log, is_going_on)
         tail.readers += 1
@@ -125,7 +114,7 @@ class EventFeeds:
         going_on = True
         while going_on:
             changed = self._changed  # before the log is read: nothing can be missed
-            going_on, lines = await asyncio.to_thread(tail.look)
+            going_on, lines = await asyncio.to_thread(lambda: (tail.is_going_on(), tail.log.read()))
             if lines:
                 tail.lines += lines
                 tail.tell()
@@ -135,8 +124,6 @@ class EventFeeds:
 
 async def _comes(news: asyncio.Event, seconds: float) -> bool:
     """Wait for news for so long; return whether there is any."""
-    try:
+    with suppress(TimeoutError):
         await asyncio.wait_for(news.wait(), seconds)
-    except TimeoutError:
-        return False
-    return True
+    return news.is_set()

@@ -30,10 +30,7 @@ def show_report(
         str | None, Query(pattern="^[a-z]{2}$", description="Give the reasons of verdicts and gaps in this language.")
     ] = None,
 ) -> ReportView:
-    """Show the report as an object: Markdown, claims with verdicts, problems, charts.
-
-    It also has references, passages and counts.
-    """
+    """Show the report as an object: Markdown, claims, verdicts, references, charts."""
     return view_of_report(run.report, language)
 
 
@@ -97,14 +94,9 @@ def show_snapshot(
         raise RunNotFound(f"No text of the source {source!r} was read.", run_id=run.id)
     end = min(len(snapshot.text), start + length)
     return SnapshotView(
-        source=_source_view(facts),
-        start=min(start, end),
-        end=end,
-        total=len(snapshot.text),
-        text=snapshot.text[start:end],
-        headings=list(snapshot.headings[:2000]),
-        pages=list(snapshot.pages[:5000]),
-    )
+        source=_source_view(facts), start=min(start, end), end=end, total=len(snapshot.text),
+        text=snapshot.text[start:end], headings=list(snapshot.headings[:2000]), pages=list(snapshot.pages[:5000]),
+    )  # fmt: skip
 
 
 @router.get("/passages/{passage}", responses=problems(404))
@@ -115,14 +107,8 @@ def show_passage(
 ) -> PassageView:
     """Show a passage in its context."""
     found = run.read_passage(passage, around=around)
-    return copy_fields(
-        PassageView,
-        found.passage,
-        before=found.before,
-        after=found.after,
-        is_current=found.is_current,
-        source=_source_view(found.facts),
-    )
+    around_it = {"before": found.before, "after": found.after, "is_current": found.is_current}
+    return copy_fields(PassageView, found.passage, **around_it, source=_source_view(found.facts))
 
 
 def _source_view(facts: "SourceFacts", cited: int = 0) -> SourceView:
@@ -137,18 +123,6 @@ def web_address(url: str) -> str:
     return url if url.lower().startswith(("http://", "https://")) else ""
 
 
-def _explained(report: Report, language: str) -> Report:
-    """Return a report whose verdicts and gaps give their reasons in `language`.
-
-    Only the program's own reasons are translated.
-    """
-    claims = tuple(
-        c.model_copy(update={"verdict": c.verdict.model_copy(update={"reason": explain(c.verdict, language)})})
-        for c in report.claims
-    )
-    return report.model_copy(update={"claims": claims, "gaps": tuple(gap_in(gap, language) for gap in report.gaps)})
-
-
 def gap_in(gap: Gap, language: str) -> Gap:
     """Return a gap that says itself in `language`, as far as the program said it."""
     return gap.model_copy(update={"what": name_subject(gap, language), "why": explain(gap, language)})
@@ -156,10 +130,16 @@ def gap_in(gap: Gap, language: str) -> Gap:
 
 def view_of_report(report: Report, language: str | None = None) -> ReportView:
     """Return a report as clients see it, with the program's reasons in `language`."""
-    shown = _explained(report, language) if language else report
+    claims, gaps = report.claims, report.gaps
+    if language:
+        said = ((c, c.verdict.model_copy(update={"reason": explain(c.verdict, language)})) for c in claims)
+        claims = tuple(claim.model_copy(update={"verdict": verdict}) for claim, verdict in said)
+        gaps = tuple(gap_in(gap, language) for gap in gaps)
     return copy_fields(
         ReportView,
-        shown,
+        report,
+        claims=claims,
+        gaps=gaps,
         counts=verdict_counts(report),
         charts=charts_of(report.report),
         # Addresses of the server's own files are left out.

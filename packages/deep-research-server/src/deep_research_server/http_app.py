@@ -1,7 +1,4 @@
-"""The assembled HTTP application: guard, routes and page.
-
-The page's files are read once, compressed, and tagged (ETag) for the browser's cache.
-"""
+"""The assembled HTTP application: guard, routes and page."""
 
 import asyncio
 import gzip
@@ -36,7 +33,6 @@ _TYPES = {
     "woff2": "font/woff2",
 }
 _NAMED = {"/": "index.html", "/favicon.ico": "icon.svg", "/openapi.json": "openapi.json"}
-"""What is served at addresses of its own."""
 
 
 class PageFile(NamedTuple):
@@ -113,14 +109,9 @@ def make_app(options: ServerOptions) -> FastAPI:
         openapi_url=None,  # and no pages about it
         routes=[Route(path, _serve, methods=["GET", "HEAD"]) for path in (*_NAMED, "/page/{name:path}")],
     )
-    for router in (
-        run_routes.router,
-        evidence_routes.router,
-        server_routes.router,
-        server_routes.health,
-        openai_routes.router,
-    ):
-        app.include_router(router)
+    app.include_router(server_routes.health)
+    for routes in (run_routes, evidence_routes, server_routes, openai_routes):
+        app.include_router(routes.router)
     add_error_handlers(app)
     app.add_middleware(RequestGuard, tokens=options.tokens, uploads=UploadsUnderWay(options.home, options.uploads))
     return app

@@ -35,12 +35,10 @@ def owner_of(request: Request) -> str:
 
 
 def settings_of_client(given: Mapping[str, Any], before: Mapping[str, Any] = MappingProxyType({})) -> Settings:
-    """Return a client's settings over those of `before` and the server.
+    """Return a client's settings over those of an earlier run and the server.
 
-    `before` are those of an earlier run. Raises ConfigError.
-
-    Models of LangChain load packages and files by their names, and `own` ones are objects of a program: the server's
-    own settings alone name them.
+    Raises ConfigError. Models of LangChain load packages and files by their names, and `own` ones are objects of a
+    program: the server's own settings alone name them.
     """
     settings, own = within_budgets(load_settings(**before, **given)), load_settings()
     named = api.named_providers(settings)
@@ -80,9 +78,8 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the documentation of errors, those that every route may give included."""
     content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
     every = sorted({*statuses, 400, 401, 403, 413, 421, 422, 503})
-    return {
-        status: {"description": HTTPStatus(status).phrase, "model": Problem, "content": content} for status in every
-    }
+    about = {"model": Problem, "content": content}
+    return {status: {"description": HTTPStatus(status).phrase, **about} for status in every}
 
 
 def _told(error: Exception) -> tuple[int, str]:  # noqa: PLR0911 - one line per kind of error
@@ -133,10 +130,11 @@ def add_error_handlers(app: FastAPI) -> None:
 
 async def _deleted_meanwhile(request: Request) -> errors.RunNotFound | None:
     """Return the error for a deleted run of the path, or None."""
-    run_id = request.path_params.get("run_id")
     try:
-        if run_id is not None:
-            await service_of(request).open(owner_of(request), str(run_id))
-    except errors.ResearchError as error:
-        return error if isinstance(error, errors.RunNotFound) else None
+        if run_id := request.path_params.get("run_id"):
+            await service_of(request).open(owner_of(request), run_id)
+    except errors.RunNotFound as error:
+        return error
+    except errors.ResearchError:
+        pass
     return None

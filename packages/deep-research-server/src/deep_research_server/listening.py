@@ -46,10 +46,7 @@ def _most_connections() -> int:
 
 
 class _ShortHeads(ReceiveBuffer):
-    """The unread bytes of a connection; a head or trailer of many lines is refused.
-
-    h11 takes long for each line.
-    """
+    """The unread bytes of a connection; a head or trailer of many lines is refused."""
 
     def maybe_extract_lines(self) -> list[bytearray] | None:
         """See ReceiveBuffer. Raises h11.RemoteProtocolError."""
@@ -77,10 +74,7 @@ class _PacedParser(h11.Connection):
 
 
 class _HeldBack(FlowControl):
-    """Flow control that reads nothing more while whole requests wait to be handled.
-
-    uvicorn reads on to hear of its client's leaving, and would keep without end what comes.
-    """
+    """Flow control that reads nothing more while whole requests wait to be handled."""
 
     def __init__(self, transport: asyncio.Transport, parser: h11.Connection) -> None:
         super().__init__(transport)
@@ -95,8 +89,7 @@ class _HeldBack(FlowControl):
 class BoundedConnection(H11Protocol):
     """uvicorn's HTTP/1.1 connection with deadlines for request heads and for writing.
 
-    Beyond `limit_concurrency` connections, the one that has waited longest for its head, or takes nothing of its answer,
-    is ended for each new one; where none waits, one whose body is still coming.
+    Each new one beyond `limit_concurrency` ends the one that has waited longest for its head, answer or body.
     """
 
     _waits_since = 0.0
@@ -143,10 +136,7 @@ class BoundedConnection(H11Protocol):
             self.cycle.message_event.set()
 
     def handle_events(self) -> None:
-        """Handle received data a part at a time; a complete head ends its deadline.
-
-        Who takes nothing of its answers has no further one begun.
-        """
+        """Handle received data a part at a time; a complete head ends its deadline."""
         if self.flow.write_paused and self._is_idle:
             self.flow.pause_reading()
             return
@@ -176,11 +166,6 @@ class BoundedConnection(H11Protocol):
         """Whether no request is being answered."""
         return self.cycle is None or self.cycle.response_complete
 
-    @property
-    def _is_sending(self) -> bool:
-        """Whether the body of a request is still to come, and nothing is answered yet."""
-        return not self._is_idle and self.cycle.more_body and not self.cycle.response_started
-
     def _await_head(self) -> None:
         self._waits_since = self.loop.time()
         self._arm("head", HEAD_SECONDS)
@@ -203,7 +188,8 @@ class BoundedConnection(H11Protocol):
             return
         there = [one for one in self.connections if isinstance(one, BoundedConnection)]
         waiting = [one for one in there if one._is_idle or "stall" in one._timers]
-        waiting = waiting or [one for one in there if one._is_sending]
+        # No one that is left is idle: one whose body is still coming, and that nothing is answered yet.
+        waiting = waiting or [one for one in there if one.cycle.more_body and not one.cycle.response_started]
         if waiting:
             min(waiting, key=lambda one: one._waits_since)._end()
 

@@ -1,9 +1,4 @@
-"""MCP server over stdio or HTTP: an agent researches itself or orders a report.
-
-`desk_tools` are for its own research; HTTP is MCP's streamable HTTP.
-
-What the tools answer is structured content, whose schemas clients are told.
-"""
+"""MCP server over stdio or HTTP: an agent researches itself or orders a report."""
 
 import asyncio
 from contextlib import aclosing
@@ -40,7 +35,6 @@ _INSTRUCTIONS = (
 )
 _READING = ToolAnnotations(read_only_hint=True, idempotent_hint=True)
 _LINKED = 20
-"""So many passages are linked from a report."""
 IDLE_SECONDS = 600.0
 """A session without a request or an open stream for so long has ended."""
 RunId = Annotated[str, Field(description="Id of a run, or an unambiguous part of it.", max_length=80)]
@@ -251,10 +245,7 @@ class _Tools:
     async def _researched(
         self, context: Context, question: str, docs: list[str], values: dict[str, Any], *, again: bool
     ) -> CallToolResult:
-        """Make a run, notify its progress, and return its report. Raises ToolError.
-
-        A report stays that of its call: whether the client still listened when it was sent cannot be known.
-        """
+        """Make a run, notify its progress, and return its report. Raises ToolError."""
         owner, home = self._home_of(context)
         if docs and owner:
             raise ToolError("Documents of the server's machine are searched for its own user alone.")
@@ -300,27 +291,21 @@ class _Tools:
 
 def _result(report: Report, note: str = "") -> CallToolResult:
     """Return a report as text, structured content and resource links, with a note."""
-    base = f"research://runs/{quote(report.run_id)}"
-    links = [
-        ResourceLink(name="report", title=report.title[:200], uri=f"{base}/report", mime_type="text/markdown"),
-        ResourceLink(name="result", title="The whole result", uri=f"{base}/result", mime_type="application/json"),
-    ]
     cited = [(key, reference.title) for reference in report.references for key in reference.passages]
-    links += [
-        ResourceLink(name=key, title=title[:200], uri=f"{base}/passages/{quote(key)}", mime_type="text/plain")
-        for key, title in cited[:_LINKED]
+    linked = [
+        ("report", report.title, "report", "text/markdown"),
+        ("result", "The whole result", "result", "application/json"),
+        *((key, title, f"passages/{quote(key)}", "text/plain") for key, title in cited[:_LINKED]),
     ]
-    return CallToolResult(
-        content=[*(TextContent(type="text", text=text) for text in (report.report, note) if text), *links],
-        structured_content=answer_of(report, note).model_dump(mode="json"),
-    )
+    base = f"research://runs/{quote(report.run_id)}"
+    links = (ResourceLink(name=n, title=t[:200], uri=f"{base}/{uri}", mime_type=m) for n, t, uri, m in linked)
+    texts = (TextContent(type="text", text=text) for text in (report.report, note) if text)
+    answer = answer_of(report, note).model_dump(mode="json")
+    return CallToolResult(content=[*texts, *links], structured_content=answer)
 
 
 def make_http_app(options: ServerOptions) -> Any:
-    """Return the ASGI application behind the HTTP API's guard.
-
-    The guard checks loopback names, tokens and body sizes.
-    """
+    """Return the ASGI application behind the HTTP API's guard."""
     from mcp.server.transport_security import TransportSecuritySettings  # noqa: PLC0415 - only for HTTP
 
     from deep_research_server.request_guard import RequestGuard  # noqa: PLC0415

@@ -9,6 +9,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from datetime import datetime
+from itertools import count
 from typing import Annotated, Any, Literal, NamedTuple
 
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
@@ -20,7 +21,7 @@ from deep_research import api
 from deep_research.api import Run
 from deep_research.cli.progress_view import describe
 from deep_research.data import Ledger, Message
-from deep_research.errors import ConfigError, RunBusy
+from deep_research.errors import ConfigError
 from deep_research.settings import load_settings
 from deep_research_server.evidence_routes import web_address
 from deep_research_server.fair_turns import FairStream, OwnersRoute, answered, in_turn, make_answer
@@ -37,7 +38,6 @@ MODELS: dict[str, dict[str, Any]] = {
 """The names that clients choose from, with the settings that each stands for."""
 _MOST_CHARS = 20_000
 _TOLD = frozenset({"understood", "planned", "searched", "section_written", "verified", "revised", "gap_found"})
-"""Kinds of events of which a reader of thoughts is told."""
 router = APIRouter(prefix="/v1", tags=["openai"], route_class=OwnersRoute)
 _ERROR = {"type": "object", "properties": {"error": {"type": "object"}}, "required": ["error"]}
 ERRORS: dict[int | str, dict[str, Any]] = {
@@ -101,12 +101,10 @@ class ResponseRequest(BaseModel):
 
 def conversation(messages: list[ChatMessage]) -> tuple[str, list[Message]]:
     """Return the question (the user's last message) and the conversation before it."""
-    said = [m for m in messages if m.role in ("user", "assistant") and m.text]
-    last = max((place for place, m in enumerate(said) if m.role == "user"), default=-1)
-    if last < 0:
-        return "", []
-    history = [Message(role="user" if m.role == "user" else "assistant", text=m.text) for m in said[:last]]
-    return said[last].text, history
+    said = [Message(role=m.role, text=m.text) for m in messages if m.role in ("user", "assistant") and m.text]
+    while said and said[-1].role != "user":
+        said.pop()
+    return (said[-1].text, said[:-1]) if said else ("", [])
 
 
 class _Outcome(NamedTuple):
@@ -143,10 +141,7 @@ class _Asking(NamedTuple):
         return await make_answer(self.outcome)
 
     async def progress(self) -> AsyncIterator[str | None]:
-        """Yield progress lines, and the report while it is written, until the run ends.
-
-        None is given when nothing happens for a while.
-        """
+        """Yield progress lines, and the report while it is written; None when idle."""
         async with aclosing(self.service.watch(self.run)) as events:
             async for event in events:
                 if event is None or event.kind == "report_piece":
@@ -175,15 +170,9 @@ async def _leaves(request: Request) -> None:
 
 
 async def _begin(
-    service: Service,
-    owner: str,
-    model: str,
-    question: str,
-    history: list[Message],
-    *,
-    is_awaited: bool = True,
-    asked_by: Run | None = None,
+    service: Service, owner: str, model: str, asked: tuple[str, list[Message]], is_awaited: bool, asked_by: Run | None
 ) -> _Asking:
+    question, history = asked
     if model not in MODELS:
         raise ConfigError(f"There is no model {model!r}; there are: {', '.join(MODELS)}.", setting="model", value=model)
     if not question:
@@ -205,12 +194,8 @@ async def list_models() -> dict[str, Any]:
 
 @router.post("/chat/completions", responses={**ERRORS, **_STREAM}, response_class=JSONResponse)
 async def complete_chat(asked: ChatRequest, request: Request, service: Service, owner: Owner) -> Response:
-    """Research the user's last message; `stream` sends progress, then the report.
-
-    Progress is sent as reasoning.
-    """
-    question, history = conversation(asked.messages)
-    asking = await _begin(service, owner, asked.model, question, history)
+    """Research the user's last message; a `stream` begins with progress as reasoning."""
+    asking = await _begin(service, owner, asked.model, conversation(asked.messages), is_awaited=True, asked_by=None)
     if asked.stream:
         usage = asked.stream_options is not None and asked.stream_options.include_usage
         return FairStream(_chat_chunks(asking, usage=usage))
@@ -221,9 +206,8 @@ async def complete_chat(asked: ChatRequest, request: Request, service: Service, 
     links = [{"type": "url_citation", "url_citation": link} for link in done.annotations]
     message = {"role": "assistant", "content": done.text, "refusal": None, "annotations": links}
     choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
-    return JSONResponse(
-        {**_chat_head(asking, "chat.completion"), "choices": [choice], "usage": _chat_usage(done.ledger)}
-    )
+    told = {"choices": [choice], "usage": _chat_usage(done.ledger)}
+    return JSONResponse({**_chat_head(asking, "chat.completion"), **told})
 
 
 def _chat_head(asking: _Asking, kind: str) -> dict[str, Any]:
@@ -273,7 +257,7 @@ async def create_response(asked: ResponseRequest, request: Request, service: Ser
         before = await service.open(owner, asked.previous_response_id.removeprefix("resp_"))
         history = [*await _said_before(service, owner, before), *history]
     is_awaited = asked.stream or not asked.background
-    asking = await _begin(service, owner, asked.model, question, history, is_awaited=is_awaited, asked_by=before)
+    asking = await _begin(service, owner, asked.model, (question, history), is_awaited=is_awaited, asked_by=before)
     if asked.stream:
         return FairStream(_response_events(asking))
     if is_awaited:
@@ -329,10 +313,7 @@ async def cancel_response(asking: _Response) -> Response:
 @router.delete("/responses/{response_id}", responses=ERRORS)
 async def delete_response(asking: _Response) -> dict[str, Any]:
     """Delete a response with its run."""
-    await asking.service.cancel(asking.run)
-    done = await make_answer(api.delete_runs, [asking.run.id], home=asking.run.home)
-    if done.busy:
-        raise RunBusy("Another program carries the run out; stop it there.", run_id=asking.run.id)
+    await asking.service.delete(asking.run)
     return {"id": f"resp_{asking.run.id}", "object": "response", "deleted": True}
 
 
@@ -385,7 +366,7 @@ def _response_body(asking: _Asking, status: str, *, background: bool = False, **
 
 
 async def _response_events(asking: _Asking) -> AsyncIterator[bytes]:
-    numbers = iter(range(10_000_000))
+    numbers = count()
 
     def event(kind: str, **fields: Any) -> bytes:
         body = {"type": kind, "sequence_number": next(numbers), **fields}

@@ -1,7 +1,4 @@
-"""An MCP server whose every tool, resource and session is its owner's.
-
-Calls are counted, done in a turn of their owner, and have our errors as answers.
-"""
+"""An MCP server whose every tool, resource and session is its owner's."""
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Collection
@@ -28,10 +25,7 @@ _SESSION = b"mcp-session-id"
 
 
 class OwnersServer(MCPServer):
-    """An MCP server whose tools and resources take a parameter `context`.
-
-    A plain method runs in a thread, in its owner's turn.
-    """
+    """An MCP server that counts owners' calls; tools and resources take a `context`."""
 
     def __init__(self, owner_of: Callable[[Context], str], waiting: Collection[str], **options: Any) -> None:
         """`owner_of` tells whose request it is; tools named in `waiting` wait for runs."""
@@ -71,11 +65,7 @@ class OwnersServer(MCPServer):
 
 
 class OwnersSessions:
-    """ASGI middleware that binds a session to its user, between guard and MCP app.
-
-    Of an owner's sessions beyond MOST_SESSIONS the one that has not been used for longest is ended: nobody loses one by
-    what another opens.
-    """
+    """ASGI middleware that binds sessions to owners, and ends the longest unused."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -104,12 +104,8 @@ class Body:
 
 
 def _count_values(body: bytes, most: int) -> int:
-    """Return the number of strings, lists, objects and commas in JSON.
-
-    It is exact up to `most`; each value has one of them.
-
-    Whole bodies go through a few functions for bytes: a pattern takes its time for each escape, and holds the event loop.
-    """
+    """Return the number of strings, lists, objects and commas in JSON, up to `most`."""
+    # A few functions for bytes: a pattern takes its time for each escape, and holds the event loop.
     parts = body.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"', 2 * most + 1)
     outside = b"".join(parts[::2])
     return len(parts) // 2 + sum(map(outside.count, (b",", b"[", b"{")))

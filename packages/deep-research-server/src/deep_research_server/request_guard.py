@@ -63,17 +63,13 @@ class _Revoked(Exception):
 
 
 class _Answer:
-    """The answer to one request on its way out.
-
-    `room` is that of an upload, until it is answered: then it is among the documents; `under_way` holds until the request
-    has ended, also where its client has left.
-    """
+    """The answer to one request on its way out."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
         self.started = False
         self.body: Body | None = None
-        self.room, self.under_way = AsyncExitStack(), ExitStack()
+        self.room, self.under_way = AsyncExitStack(), ExitStack()  # of an upload; until the request has ended
         self.count_large: Callable[[], AbstractContextManager[None]] = nullcontext
         self.is_let_in: Callable[[], bool] = lambda: True
 
@@ -103,10 +99,8 @@ class _Answer:
 
 
 def _upload(receive: Receive, headers: Mapping[str, str], most: int) -> Body:
-    """Return the body of a document upload, limited to `most` bytes.
-
-    A form of another type is refused: it would be parsed byte by byte on the event loop.
-    """
+    """Return the body of a document upload, limited to `most` bytes."""
+    # A form of another type would be parsed byte by byte on the event loop.
     if not headers.get("content-type", "").lower().startswith("multipart/form-data"):
         raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "A document is uploaded as multipart/form-data.")
     return Body(receive, BodyLimit(most), headers.get("content-length", ""))

@@ -1,7 +1,4 @@
-"""Routes of runs: create, verify, list, answer, edit plan, steer, stop, delete.
-
-Also resume, follow events, and ask a follow-up question.
-"""
+"""Routes of runs, from their creation to questions about their reports."""
 
 import asyncio
 import hashlib
@@ -23,7 +20,7 @@ from deep_research.settings import Settings
 from deep_research.worker_pool import in_worker_thread
 from deep_research_server import api_models as models
 from deep_research_server.evidence_routes import gap_in, view_of_report
-from deep_research_server.fair_turns import FairStream, OwnersRoute, make_answer
+from deep_research_server.fair_turns import FairStream, OwnersRoute
 from deep_research_server.http_context import Home, Owner, OwnRun, Service, problems, settings_of_client
 from deep_research_server.run_service import RunService
 from deep_research_server.uploads import UploadedDocuments
@@ -91,14 +88,8 @@ async def create_run(
     documents = await asyncio.to_thread(UploadedDocuments(home, service.options.uploads).paths_of, new.documents)
     settings = await asyncio.to_thread(settings_of_client, new.settings())
     history = [Message(role=turn.role, text=turn.text) for turn in new.history]
-    begun = service.start(
-        owner,
-        new.question,
-        settings,
-        docs=documents,
-        history=history,
-        wanted_id=_id_of_key(owner, key, new.model_dump()),
-    )
+    wanted = _id_of_key(owner, key, new.model_dump())
+    begun = service.start(owner, new.question, settings, docs=documents, history=history, wanted_id=wanted)
     return await _tell_begun(service, response, *await begun)
 
 
@@ -166,11 +157,7 @@ def show_run(service: Service, run: OwnRun) -> models.RunDetails:
 @router.delete("/runs/{run_id}", status_code=204, responses=problems(404, 409))
 async def delete_run(service: Service, run: OwnRun) -> None:
     """Delete a run with everything that only it needed."""
-    if await asyncio.to_thread(service.is_active, run):
-        await service.cancel(run)
-    done = await make_answer(api.delete_runs, [run.id], home=run.home)
-    if done.busy:
-        raise RunBusy("Another program carries the run out; stop it there.", run_id=run.id)
+    await service.delete(run)
 
 
 async def _need_report(run: Run) -> api.RunRecord:
@@ -246,11 +233,7 @@ def show_changes(run: OwnRun) -> models.ChangesView:
 
 @router.get("/runs/{run_id}/events", responses={**_SSE, **problems(404)}, response_class=FairStream)
 async def follow_run(
-    service: Service,
-    run: OwnRun,
-    after: After = 0,
-    last_event_id: LastEventId = "",
-    language: Language = None,
+    service: Service, run: OwnRun, after: After = 0, last_event_id: LastEventId = "", language: Language = None
 ) -> FairStream:
     """Follow the events of a run, from the first one or from `Last-Event-ID` on.
 
@@ -258,8 +241,7 @@ async def follow_run(
     have no number and are not given again. A last event `end` says in which state the run is: no more
     will come until it is answered or resumed.
     """
-    start = _first_wanted(after, last_event_id)
-    return _stream(service, run, run.tail_events(), start, language)
+    return _stream(service, run, run.tail_events(), after, last_event_id, language)
 
 
 @router.post("/runs/{run_id}/follow-ups", status_code=202, responses=problems(404, 409, 429))
@@ -269,8 +251,7 @@ async def ask_follow_up(given: models.FollowUpInput, service: Service, run: OwnR
     settings = given.model_dump(exclude={"question"}, exclude_none=True)
     before = {name: value for name, value in record.settings.items() if name == "model_provider"}
     await asyncio.to_thread(settings_of_client, settings, {} if "model_provider" in settings else before)
-    made = await service.follow_up(run, given.question, settings)
-    return follow_up_view(made)
+    return follow_up_view(await service.follow_up(run, given.question, settings))
 
 
 @router.get("/runs/{run_id}/follow-ups", responses=problems(404))
@@ -291,7 +272,7 @@ async def follow_follow_up(
 ) -> FairStream:
     """Follow the events of a follow-up question."""
     await asyncio.to_thread(run.numbered_follow_up, number)
-    return _stream(service, run, run.tail_events(number), _first_wanted(after, last_event_id), None)
+    return _stream(service, run, run.tail_events(number), after, last_event_id, None)
 
 
 def follow_up_view(made: FollowUp) -> models.FollowUpView:
@@ -300,24 +281,14 @@ def follow_up_view(made: FollowUp) -> models.FollowUpView:
     return copy_fields(models.FollowUpView, made, report=str(made), result=result)
 
 
-def _first_wanted(after: int, last_event_id: str) -> int:
-    """Return the number after which events are wanted.
-
-    The Last-Event-ID of a reconnecting browser precedes `after`.
-    """
+def _stream(
+    service: Service, run: Run, log: EventTail, after: int, last_event_id: str, language: str | None
+) -> FairStream:
+    # The Last-Event-ID of a reconnecting browser precedes `after`.
     is_number = last_event_id.isdecimal() and last_event_id.isascii() and len(last_event_id) < 10
-    return int(last_event_id) if is_number else after
-
-
-def _stream(service: Service, run: Run, log: EventTail, after: int, language: str | None) -> FairStream:
-    def is_going_on() -> bool:
-        return service.is_active(run) or run.is_running
-
-    def last_state() -> str:
-        return _state(service, run.home, run.record)
-
-    lines = service.feeds.follow(log, after, is_going_on)
-    events = _sse(lines, after, last_state, language)
+    start = int(last_event_id) if is_number else after
+    lines = service.feeds.follow(log, start, lambda: service.is_active(run) or run.is_running)
+    events = _sse(lines, start, lambda: _state(service, run.home, run.record), language)
     return FairStream(events, headers={"x-accel-buffering": "no"})
 
 

@@ -1,7 +1,4 @@
-"""The runs of a server: start, answer, cancel, resume; a bounded number at once.
-
-Runs are carried out in its own process, or, with a database, by the workers of its queue.
-"""
+"""The runs of a server: start, answer, cancel, resume; a bounded number at once."""
 
 import asyncio
 import logging
@@ -22,6 +19,7 @@ from deep_research.settings import BUDGETS, Settings, load_settings
 from deep_research_server.access_tokens import AccessTokens, owner_home
 from deep_research_server.awaited_runs import MARK_CHARS, marked_runs, request_key, requests_in, run_asked_in
 from deep_research_server.event_feeds import EventFeeds
+from deep_research_server.fair_turns import make_answer
 from deep_research_server.uploads import UploadLimit
 
 MOST_KEPT_RUNS, MOST_KEPT_BYTES = 2_000, 20_000_000_000
@@ -39,10 +37,7 @@ _Work = Callable[[Callable[[Event], None]], Coroutine[Any, Any, object]]
 
 
 class ServerOptions(NamedTuple):
-    """A server's options; `home` is the state folder, `tokens` (or None) name owners.
-
-    With `queued` runs are carried out by the workers of the database, else in this process, `max_runs` at a time.
-    """
+    """A server's options; `home` is the state folder, `queued` runs are for workers."""
 
     home: Path
     tokens: AccessTokens | None = None
@@ -52,11 +47,7 @@ class ServerOptions(NamedTuple):
 
 
 class RunService:
-    """Carries out the runs of all owners in this process.
-
-    At most `max_runs` at a time, in turns of their owners; so many and MOST_WAITING more of an owner are taken, beyond
-    that LimitReached is raised.
-    """
+    """Carries out the runs of all owners in this process, `max_runs` at a time."""
 
     is_queued = False
 
@@ -90,10 +81,7 @@ class RunService:
         is_awaited: bool = False,
         wanted_id: str = "",
     ) -> tuple[Run, bool]:
-        """Create and begin a run for a question; see `begin`.
-
-        With `is_awaited` a client waits for its outcome. The flag of the result tells whether the run is new.
-        """
+        """Create and begin a run for a question, for a waiting client; see `begin`."""
         work = partial(api.start_run, question, settings, docs=docs, history=history, home=self.home_of(owner))
         awaited = request_key(owner, question, settings, docs, history) if is_awaited else ""
         return await self.begin(owner, partial(asyncio.to_thread, work), wanted_id=wanted_id, awaited=awaited)
@@ -177,10 +165,7 @@ class RunService:
         await self.carry_out(run)
 
     async def hand_over(self, run: Run) -> None:
-        """Note that the waiting client was told the outcome.
-
-        A stopped or failed run keeps its mark, because it can still be resumed.
-        """
+        """Note that the waiting client was told the outcome."""
         if (await asyncio.to_thread(lambda: run.record)).status not in ("stopped", "failed"):
             await asyncio.to_thread(run.note_awaited, "")
 
@@ -192,11 +177,8 @@ class RunService:
             yield
 
     async def _check_room(self, home: Path, *, runs: int = 1) -> None:
-        """Raise LimitReached if an owner has no room for `runs` more.
-
-        The user of this machine has no limit.
-        """
-        if home == self.home:
+        """Raise LimitReached if an owner has no room for `runs` more."""
+        if home == self.home:  # the user of this machine
             return
         kept = await asyncio.to_thread(api.kept_runs, home=home)
         if kept.runs + runs > MOST_KEPT_RUNS or kept.bytes >= MOST_KEPT_BYTES:
@@ -218,6 +200,9 @@ class RunService:
         """Do the rest of a run, from the user's `answer` if it waits. Raises RunBusy."""
         await self._check_capacity(run.home)
         self._stay(_key(run))
+        await self._begin(run, answer)
+
+    async def _begin(self, run: Run, answer: str | None) -> None:
         answers = [answer] if answer is not None else []
 
         def reply(_asked: Asked) -> str | None:
@@ -226,10 +211,7 @@ class RunService:
         self._launch(run, lambda listener: run.carry_out(listener=listener, answer=reply))
 
     async def follow_up(self, run: Run, question: str, settings: dict[str, Any]) -> FollowUp:
-        """Begin with a question about a finished run, and return its record.
-
-        Raises RunBusy, RunNotFound when the run has no report yet, ConfigError, LimitReached.
-        """
+        """Begin with a question; raise RunBusy, RunNotFound, ConfigError, LimitReached."""
         await self._check_capacity(run.home)
         if self._stay(_key(run)):  # asked again: it goes on where it was
             await self.cancel(run)
@@ -242,7 +224,6 @@ class RunService:
         return made
 
     async def _answer(self, run: Run, made: FollowUp) -> None:
-        """Have a question that was written down answered."""
         self._launch(run, lambda listener: run.follow_up(made.question, listener=listener), made.number)
 
     async def cancel(self, run: Run) -> None:
@@ -259,12 +240,16 @@ class RunService:
         finally:
             self._stopping.discard(key)
 
+    async def delete(self, run: Run) -> None:
+        """Stop a run, and delete it with everything that only it needed. Raises RunBusy."""
+        if await asyncio.to_thread(self.is_active, run):
+            await self.cancel(run)
+        if (await make_answer(api.delete_runs, [run.id], home=run.home)).busy:
+            raise RunBusy("Another program carries the run out; stop it there.", run_id=run.id)
+
     @contextmanager
     def attend(self, run: Run) -> Iterator[None]:
-        """Stop the run soon after the block is interrupted, unless somebody attends it.
-
-        Another client, or the same one coming back, counts.
-        """
+        """Stop the run soon after the block is interrupted, unless somebody attends it."""
         key = _key(run)
         self._stay(key)
         self._attended[key] += 1
@@ -301,19 +286,14 @@ class RunService:
             await asyncio.wait([task])
 
     async def watch(self, run: Run, follow_up: int = 0) -> AsyncGenerator[Event | None, None]:
-        """Yield the events of a run or follow-up to its end; None when idle for a while.
-
-        A reader that goes away before the end stops the run, unless it is back soon; its state is kept.
-        """
+        """Yield a run's or follow-up's events to its end, attended; None when idle."""
         with self.attend(run):
             async for line in self.feeds.follow(run.tail_events(follow_up), 0, lambda: self.is_active(run)):
                 yield event_adapter.validate_json(line) if line is not None else None
 
     async def close(self) -> None:
         """Stop everything; each run can be taken up again."""
-        tasks = list(self._tasks.values())
-        for task in tasks:
-            task.cancel()
+        tasks = [task for task in self._tasks.values() if task.cancel()]
         if tasks:
             await asyncio.wait(tasks, timeout=_STOP_SECONDS)
 
@@ -353,10 +333,7 @@ class RunService:
 
 
 class QueuedRunService(RunService):
-    """Lets the database's workers carry out the runs and answer follow-ups.
-
-    At most `max_runs` + MOST_WAITING runs of an owner are in the queue; beyond that LimitReached is raised.
-    """
+    """Lets the database's workers carry out the runs and answer follow-ups."""
 
     is_queued = True
 
@@ -364,10 +341,7 @@ class QueuedRunService(RunService):
         """See `RunService.is_active`: asks the database."""
         return super().is_active(run) or run.is_queued
 
-    async def carry_out(self, run: Run, answer: str | None = None) -> None:
-        """See `RunService.carry_out`: puts the run into the queue."""
-        await self._check_capacity(run.home)
-        self._stay(_key(run))
+    async def _begin(self, run: Run, answer: str | None) -> None:
         # No text of a database holds a NUL.
         said = answer.replace("\0", "") if answer is not None else None
         await asyncio.to_thread(run.enqueue, may_ask=True, answer=said)
@@ -391,10 +365,7 @@ def _key(run: Run) -> _Key:
 
 
 def turns_of_runs(most: int, is_shared: Callable[[], bool]) -> Turns:
-    """Return turns that keep the last one for an owner without a run.
-
-    It is kept while there are several owners, because a run can take hours.
-    """
+    """Return turns of which several owners leave the last one to who has no run."""
     return Turns(most, lambda _owner, has, free: not has or free > 1 or not is_shared())
 
 

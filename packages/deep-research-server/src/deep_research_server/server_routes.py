@@ -39,13 +39,10 @@ def offered_choices(limit: UploadLimit, owner: str) -> models.Options:
         provider, model, web = seen.provider, seen.model, seen.web
     except ConfigError as error:
         problem = error.message
+    named = {"owner": owner, "provider": provider, "model": model, "web": web, "problem": problem}
     return models.Options(
-        problem=problem,
+        **named,
         version=deep_research.__version__,
-        owner=owner,
-        provider=provider,
-        model=model,
-        web=web,
         providers=[models.NamedText(name=name, purpose=usual) for name, usual in api.list_models(settings).items()],
         strategies=[models.NamedText(name=name, purpose=purpose) for name, purpose in api.list_strategies().items()],
         templates=[models.NamedText(name=t.name, purpose=t.purpose) for t in api.list_templates()[0]],

@@ -38,10 +38,7 @@ class UploadLimit(NamedTuple):
 
 
 class UploadedDocuments:
-    """The uploaded documents of one owner, each in a folder of its own.
-
-    A folder has its id as name from when its document is whole until it is deleted: nobody sees one that comes or goes.
-    """
+    """An owner's uploaded documents; a folder is named by an id while it is whole."""
 
     def __init__(self, home: Path, limit: UploadLimit) -> None:
         self._folder, self._limit = home / FOLDER, limit
@@ -145,14 +142,10 @@ def _view(folder: Path) -> DocumentView | None:
 
 
 def _safe_name(name: str) -> str:
-    """Return a client's file name without folders, control and bidi characters.
-
-    It is short enough for every disk.
-    """
+    """Return a client's file name without folders, control and bidi characters."""
     name = normalized("NFC", name.replace("\\", "/").rpartition("/")[2])
     name = _UNFIT.sub("_", " ".join(name.split())).strip(" .")
     stem, dot, ending = name.rpartition(".")
     stem, ending = (stem, ending) if dot else (name, "txt")
-    while len(stem.encode()) > 150:
-        stem = stem[:-1]
+    stem = stem.encode()[:150].decode(errors="ignore")  # short enough for every disk
     return f"{stem or 'document'}.{ending[:12]}"

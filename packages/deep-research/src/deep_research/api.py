@@ -186,7 +186,7 @@ def queue_state(*, home: Path | None = None) -> QueueState:
 
     Raises ConfigError without a database, and where what offers it is not installed.
     """
-    return database().queue_state(owner_of(home or settings_module.home()))
+    return database().queue.queue_state(owner_of(home or settings_module.home()))
 
 
 def read_bundle(

@@ -89,7 +89,7 @@ class Run(RunEvidence):
         `priority` is higher for what should come first. With `may_ask` the run waits where it asks something; `answer`
         is the user's to what it asked. Raises ConfigError without a database and where nothing is left, RunBusy.
         """
-        database().enqueue(self._store, priority=priority, may_ask=may_ask, answer=answer)
+        database().queue.enqueue_run(self._store, priority=priority, may_ask=may_ask, answer=answer)
 
     @property
     def is_queued(self) -> bool:
@@ -97,7 +97,7 @@ class Run(RunEvidence):
 
         Raises ConfigError without a database.
         """
-        return database().is_queued(self._store)
+        return database().queue.is_queued(self._store)
 
     async def follow_up(
         self, question: str, *, listener: Callable[[Event], None] = _ignore, **settings: Any

@@ -18,10 +18,7 @@ _JOINER = compile_on_use("(?<![\u0600-\u0fff])[\u200c\u200d]|[\u200c\u200d](?![\
 _LINE_SEPARATOR = re.compile("\r\n?|[\u0085\u2028\u2029]")
 _WIDE = f"{HAN}{KANA}\u3001-\u3003\u3008-\u3011\uff01-\uff0f\uff1a-\uff1f"
 _WRAP_IN_WIDE_TEXT = compile_on_use(f"(?<=[{_WIDE}])[ \t]*\n[ \t]*(?=[{_WIDE}])")
-
-
 _PLAIN = re.compile("[\n\t -~]*+")
-"""Text that is clean as it stands, which is most of it."""
 _SHORTEST_SECRET = 6
 _NUMBERING = compile_on_use(any_word("headings.numbering_patterns"), re.IGNORECASE)
 
@@ -30,10 +27,8 @@ def clean(text: str) -> str:
     """Return `text` in NFC with LF line ends, without control or hidden characters."""
     if _PLAIN.fullmatch(text):
         return text
-    text = _LINE_SEPARATOR.sub("\n", text)
-    text = _INVISIBLE.sub("", _CONTROL.sub("", text))
-    text = _JOINER.sub("", text)
-    return normalized("NFC", text)
+    text = _CONTROL.sub("", _LINE_SEPARATOR.sub("\n", text))
+    return normalized("NFC", _JOINER.sub("", _INVISIBLE.sub("", text)))
 
 
 def mask_secrets(text: str, secrets: Iterable[str]) -> str:

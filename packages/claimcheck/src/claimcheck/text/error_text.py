@@ -9,14 +9,12 @@ from claimcheck.text.tokens import content_terms
 
 _ERROR = re.compile(any_word("failure.patterns"), re.IGNORECASE)
 _FAILING = re.compile(any_word("failure.subject_patterns"), re.IGNORECASE)
-"""How a text speaks of something that fails."""
 
 
 def is_error_text(text: str, evidence: Sequence[str] = ()) -> bool:
     """Return whether `text` tells of a failure of the research, not of its subject.
 
-    The failure may be ours or a model's. A text is about its subject where `evidence` has the words of the failure
-    and half of all its words: a refused connection or a raised error can be the topic.
+    A text is about its subject where `evidence` has the words of the failure and half of all its words.
     """
     failures = " ".join(match[0] for match in _ERROR.finditer(text))
     if not failures:

@@ -14,11 +14,6 @@ def keep_readings(most: int) -> Callable[[Callable[[str], _T]], Callable[[str], 
 
     def decorate(read: Callable[[str], _T]) -> Callable[[str], _T]:
         short, long = lru_cache(maxsize=most)(read), lru_cache(maxsize=_LONG_ONES)(read)
-
-        @wraps(read)
-        def kept(text: str) -> _T:
-            return short(text) if len(text) <= _SHORT else long(text)
-
-        return kept
+        return wraps(read)(lambda text: short(text) if len(text) <= _SHORT else long(text))
 
     return decorate

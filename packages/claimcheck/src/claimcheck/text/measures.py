@@ -5,15 +5,9 @@ from collections.abc import Callable
 from decimal import Context, Decimal
 from typing import NamedTuple
 
-from claimcheck.lexicon import any_word, groups, words
+from claimcheck.lexicon import any_of, any_word, keys_of_words, words
 
-ALIASES: dict[str, str] = {
-    alias.replace("_", " "): unit
-    for unit, listed in groups("units").items()
-    for text in listed
-    for alias in text.split()
-}
-"""Unit by its (lower-case) way of writing."""
+ALIASES = {alias.replace("_", " "): unit for alias, unit in keys_of_words("units").items()}
 EXACT = {"nM": "nM", "µM": "µM", "μM": "µM", "mM": "mM", "mW": "mW", "M": "M"}
 """Ways of writing in which the case carries the meaning; looked up first."""
 
@@ -44,12 +38,7 @@ BASES: dict[str, tuple[str, Decimal]] = {
 }
 """Units of one dimension as multiples of one base, so that 0.5 g is 500 mg."""
 
-SCALES: dict[str, Decimal] = {
-    name: Decimal(10) ** int(power)
-    for power, listed in groups("scales").items()
-    for text in listed
-    for name in text.split()
-}
+SCALES = {name: Decimal(10) ** int(power) for name, power in keys_of_words("scales").items()}
 SUFFIXES = {"k": 3, "K": 3, "M": 6, "m": 6, "B": 9, "b": 9, "T": 12}
 """One-letter scales written against the number: 10k, 7B. `m` is million after a currency sign only."""
 
@@ -57,16 +46,10 @@ WORDS = {word: value for value, word in enumerate(words("numbers.cardinals", "en
     word: 10 * value for value, word in enumerate(words("numbers.tens", "en"), 2)
 }
 ORDINALS = {word: value for value, word in enumerate(words("numbers.ordinals", "en"), 3)}
-MONTHS = {name: int(number) for number, listed in groups("months").items() for text in listed for name in text.split()}
+MONTHS = {name: int(number) for name, number in keys_of_words("months").items()}
 
 _UNIT_WORD = re.compile(
-    r"[ -]?(?P<unit>"
-    + "|".join(
-        re.escape(a) + (r"(?![A-Za-z0-9])" if a[-1].isascii() and a[-1].isalnum() else "")
-        for a in sorted((set(ALIASES) | {e.lower() for e in EXACT}), key=len, reverse=True)
-        if a != "-fold"
-    )
-    + ")",
+    rf"[ -]?(?P<unit>{any_of({*ALIASES, *map(str.lower, EXACT)})})(?:(?<![a-z0-9])|(?![a-z0-9]))",
     re.IGNORECASE | re.ASCII,
 )
 _PER = re.compile(
@@ -111,9 +94,7 @@ def unit_at(text: str, end: int) -> tuple[str, int]:
 
 
 Make = Callable[[re.Match[str], str], Quantity | None]
-"""Turns a match of its pattern in a text into a quantity, or None where it is no number after all."""
-
-
+"""Makes a quantity of a match in a text, or None where it is no number after all."""
 _YEAR_MARK, _MONTH_MARK, _DAY_MARK = (any_word(f"dates.{part}_marks") for part in ("year", "month", "day"))
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 DATES = re.compile(
@@ -137,25 +118,21 @@ CLOCKS = re.compile(r"(?<![\d:])(?P<h>[01]?\d|2[0-3]):(?P<m>[0-5]\d)(?![\d:])")
 
 
 def _date(match: re.Match[str], text: str) -> Quantity | None:
-    groups = {key: value for key, value in match.groupdict().items() if value}
-    part = {key[0]: value for key, value in groups.items()}
+    part = {key[0]: value for key, value in match.groupdict().items() if value}
     month = MONTHS[part["n"].lower()] if "n" in part else int(part.get("m", 0))
     year, day = int(part.get("y", 0)), int(part.get("d", 0))
-    if "m9" in groups and month > 12:
+    if match["m9"] and month > 12:
         month, day = day, month  # 24/12/2026
-    if not 1 <= month <= 12 or day > 31:
-        return None
-    if "n" in part and part["n"].islower() and part["n"] in ("may", "march", "mar", "sep", "dec", "jan"):
+    if not 1 <= month <= 12 or day > 31 or part.get("n") in ("may", "march", "mar", "sep", "dec", "jan"):
         return None  # "may 5" in running text is a verb
     value = year * 10000 + month * 100 + day if day else year * 100 + month
     return Quantity(Decimal(value), "date" if day else "yearmonth", match.start(), match.end())
 
 
 def _decade(match: re.Match[str], text: str) -> Quantity | None:
-    if match["d"]:
-        return Quantity(Decimal(match["d"]), "decade", match.start(), match.end())
-    century = int(match["c"]) - 1 if match["c"] else (20 if int(match["x"]) < 30 else 19)
-    return Quantity(Decimal(century * 100 + int(match["x"])), "decade", match.start(), match.end())
+    years = int(match["d"] or match["x"])
+    century = int(match["c"]) - 1 if match["c"] else (20 if years < 30 else 19)
+    return Quantity(Decimal(years if match["d"] else century * 100 + years), "decade", match.start(), match.end())
 
 
 def _clock(match: re.Match[str], text: str) -> Quantity | None:
@@ -163,9 +140,7 @@ def _clock(match: re.Match[str], text: str) -> Quantity | None:
 
 
 DATE_EXTRACTORS: tuple[tuple[re.Pattern[str], Make], ...] = ((DATES, _date), (DECADES, _decade), (CLOCKS, _clock))
-"""Patterns in the order in which they are tried."""
 CALENDAR = ("year", "yearmonth", "date")
-"""Units that are points in the calendar, from coarse to fine."""
 
 
 def same_date(claim: Quantity, there: Quantity) -> bool:
@@ -191,9 +166,11 @@ def date_parts(quantity: Quantity) -> tuple[int, int, int]:
 
 MONEY = frozenset({"usd", "eur", "gbp", "cny", "jpy", "krw", "¥"})
 KINDS = frozenset({"year", "yearmonth", "date", "decade", "ordinal", "clock", "fraction"})
-"""Units that are kinds of numbers rather than measures."""
 PERIODS = frozenset({"s", "month"})
-"""Bases of lengths of time."""
+
+
+_EXACT_TO = Context(prec=20)
+"""Digits in which two values are compared: a seventh of 35 is 5."""
 
 
 def _in_base(unit: str) -> tuple[str, Decimal]:
@@ -202,10 +179,6 @@ def _in_base(unit: str) -> tuple[str, Decimal]:
         return BASES.get(unit, (unit, Decimal(1)))
     of, per = (_in_base(part) for part in unit.rsplit("/", 1))
     return f"{of[0]}/{per[0]}", of[1] / per[1]
-
-
-_EXACT_TO = Context(prec=20)
-"""Digits in which two values are compared: a seventh of 35 is 5."""
 
 
 def in_base(quantity: Quantity) -> tuple[Decimal, str]:

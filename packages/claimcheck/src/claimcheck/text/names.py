@@ -8,7 +8,7 @@ and titles: native names cannot be told from other words without a dictionary.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from itertools import groupby
 from typing import NamedTuple
@@ -93,10 +93,7 @@ def names(text: str) -> tuple[Name, ...]:
 
 @lru_cache(maxsize=4096)
 def amounts(text: str) -> tuple[Quantity, ...]:
-    """Return the quantities of `text` outside names and section references.
-
-    Left out are the 100 of "CodeBreaK 100" and the 2 of "see section 2".
-    """
+    """Return the quantities of `text` outside names ("Q 100") and "see section 2"."""
     named = [(n.start, n.end) for n in names(text) if re.search(r"\s\d", n.text)]
     named = sorted([*named, *(pointer.span() for pointer in _OTHER_SECTION.finditer(text))])
     starts = [start for start, _ in named]
@@ -135,25 +132,19 @@ def _runs(text: str, *, capitals_are_names: bool) -> list[Name]:
 
 
 def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> list[Name]:
-    """Return the names in a run of words.
-
-    Ordinary words are cut off at both ends; identifiers are names by themselves.
-    """
+    """Return the names in a run of words, without ordinary words at both ends."""
     starts_sentence = begins_sentence(text, run[0].start())
     while run and run[0][0].lower().removesuffix("'s") in _NOT_NAMES:
         run, starts_sentence = run[1:], False
     while run and run[-1][0].lower() in _NOT_NAMES:
         run = run[:-1]
-    if (
-        starts_sentence
-        and len(run) > 1
-        and (
-            _HYPHENATED.match(run[0][0])
-            or (_VERBAL.match(run[0][0]) and _is_identifier(run[1][0]))
-            or (run[1][0] in _ARTICLES and _is_identifier(run[2][0]))
+    if starts_sentence and len(run) > 1:
+        first, second = run[0][0], run[1][0]
+        is_verb = (_VERBAL.match(first) and _is_identifier(second)) or (
+            second in _ARTICLES and _is_identifier(run[2][0])
         )
-    ):
-        run, starts_sentence = run[1:], False  # a verb before an identifier
+        if is_verb or _HYPHENATED.match(first):
+            run, starts_sentence = run[1:], False
     if starts_sentence and len(run) == 1 and not _MIXED.search(run[0][0]) and not _NUMBERED.match(text, run[0].end()):
         return []
     if not run or len(run[0][0]) == 1 == len(run):
@@ -171,10 +162,7 @@ def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> l
 
 
 def begins_sentence(text: str, start: int) -> bool:
-    """Tell whether a sentence, cell or item begins at `start`.
-
-    A capital there is no sign of a name.
-    """
+    """Tell whether a sentence, cell or item begins at `start`."""
     before = _BEFORE_NAME.search(text, start - 16, start)
     return before is not None and before.lastgroup == "start"
 
@@ -205,9 +193,8 @@ def _singular(word: str) -> str:
 def missing_names(claim: str, evidence: str) -> list[Name]:
     """Return the names of `claim` missing in `evidence` (passage, title, headings).
 
-    Accepted are differences of case, hyphens and possessives, an acronym for its expansion and the
-    reverse, several names in one ("UNIQUE/CHECK"), a family name for the full name (unless the evidence gives it another first name), and
-    an adjective for its country.
+    Accepted are differences of case, hyphens and possessives, an acronym for its expansion and the reverse, several
+    names in one ("UNIQUE/CHECK"), a family name (unless another first name precedes it), an adjective for its country.
     """
     wanted = [name for name in names(claim) if len(name.text) <= _LONGEST]
     there = name_index(evidence) if wanted else NameIndex("")
@@ -221,18 +208,12 @@ def missing_names(claim: str, evidence: str) -> list[Name]:
 
 _MEMBER = re.compile(r"(?:[A-Za-z_]\w*\.)+([A-Za-z_]\w{2,})(?:\(\))?")
 """A name of code with the module or class it belongs to: documentation leaves those out under their heading."""
-
-
 _RELEASE = re.compile(r"(?=.{1,200}\Z)(?P<of>.*[A-Za-z][\w.+#-]*) (?P<number>\d+\.\d+)")
-"""A release of something that is named: Python 3.8."""
 _VERSION_WORD = f"(?:{any_word('numbers.name_before_patterns')})"
-
 _GAP = r"[\s\-‐‑–_./'’&:`*]*"
 """What may stand between the parts of a name: GPT-4, :pep:`793`, "name’_*rest*"."""
 _VERSION = r"(?:versions?:?\s*)?"
 """What may stand before the number of one: Python-Version: 3.14."""
-
-
 _INNER_CAPITAL = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
 
 
@@ -255,19 +236,12 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 _LONGEST = 200
 """Characters of a name: its pattern has a part for each change of letters and digits."""
-_BETWEEN = 1
-"""Words that may stand between the parts of a name besides its own."""
 
 
 def _is_form(word: str, other: str) -> bool:
     """Tell whether one word is another or a form of it: an adjective for its country."""
     stem = word[: max(5, len(word) - 2)]
     return word == other or (len(word) >= 5 and other.startswith(stem) and abs(len(other) - len(word)) <= 3)
-
-
-def _is_between(least: int, most: int, ordered: Sequence[int]) -> bool:
-    place = bisect_left(ordered, least)
-    return place < len(ordered) and ordered[place] <= most
 
 
 class NameIndex:
@@ -310,10 +284,8 @@ class NameIndex:
 
     def _has_expansion(self, name: str) -> bool:
         """Tell whether an acronym's words occur: RAG, retrieval-augmented generation."""
-        letters = name.replace(".", "").lower()
-        return (
-            name.replace(".", "").isupper() and letters.isalpha() and 2 < len(letters) < 8 and letters in self.initials
-        )
+        letters = name.replace(".", "")
+        return letters.isupper() and letters.isalpha() and 2 < len(letters) < 8 and letters.lower() in self.initials
 
     def _has_acronym(self, name: str) -> bool:
         words = [w for w in re.split(r"[\s-]+", name) if w]
@@ -322,12 +294,8 @@ class NameIndex:
         return len(kept) > 1 and bool({kept, whole} & self.words)
 
     def _has_parts(self, name: str) -> bool:
-        """Tell whether the text has all words of a name, or its family name alone.
-
-        The family name counts where no other first name precedes it.
-
-        A single capital tells one thing from another (vitamin C, hepatitis B); small letters do not.
-        """
+        """Tell whether the text has all words of a name, or its family name alone."""
+        # A single capital tells one thing from another (vitamin C, hepatitis B); small letters do not.
         parts = re.findall(r"[^\W\d_]+", name)
         kept = (p for p in parts if (normalise(p) not in STOP_WORDS if len(p) > 1 else p.isupper()))
         words = [normalise(part) for part in kept]
@@ -336,16 +304,18 @@ class NameIndex:
         return self._alone(words[-1])
 
     def _has_together(self, words: list[str]) -> bool:
-        """Tell whether all words of a name occur near each other, or the first alone.
-
-        No other name may follow the first word: two persons do not make a third.
-        """
+        """Tell whether all words of a name occur near each other, or the first alone."""
         if len(words) < 2 or re.search(rf"(?i:(?<!\w){re.escape(words[0])})(?![\w'’-]| [A-Z])", self.text):
             return True
         text = re.findall(r"[^\W_]+", self.plain)
         first, *others = ([at for at, w in enumerate(text) if _is_form(word, w)] for word in words)
-        reach = len(words) + _BETWEEN
-        return any(all(_is_between(at - reach, at + reach, found) for found in others) for at in first)
+        reach = len(words) + 1  # one word of another kind may stand between its parts
+
+        def is_near(at: int, found: list[int]) -> bool:
+            place = bisect_left(found, at - reach)
+            return place < len(found) and found[place] <= at + reach
+
+        return any(all(is_near(at, found) for found in others) for at in first)
 
     def _alone(self, family: str) -> bool:
         """Tell whether a family name occurs without a capitalised word before it."""
@@ -354,7 +324,7 @@ class NameIndex:
             if before is None or before[1].lower().strip(".") in _PERSONS_TITLES:
                 return True
             if is_ordinary(before[1]) and begins_sentence(self.text, before.start()):
-                return True  # "The Keller family"; "Per" and "Will" are first names where no sentence begins
+                return True  # "The Keller family"; "Will" is a first name where no sentence begins
         return False
 
 

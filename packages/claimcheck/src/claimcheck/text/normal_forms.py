@@ -13,10 +13,7 @@ _BECOME_MARKS = "\u0f73\u0f75\u0f81\uff9e\uff9f"
 
 
 def normalized(form: Literal["NFC", "NFKC", "NFKD"], text: str) -> str:
-    """Return a text in a normal form; of a run of combining marks the first thirty.
-
-    Sorting a run takes the square of its length in one call, beside which no thread goes on.
-    """
+    """Return a text in a normal form; of a run of combining marks the first thirty."""
     return text if text.isascii() else unicodedata.normalize(form, _long_runs().sub(r"\1", text))
 
 

@@ -63,8 +63,10 @@ def _han(match: re.Match[str], text: str) -> Quantity | None:
         scale = _positional(match["scale"], _HAN_DIGITS) if match["scale"] else 1
         return Quantity(_han_value(match["decimal"]) * scale, unit, match.start(), end)
     numeral = match["run"] or match["single"]
-    no_number = numeral in _HAN_IDIOMS or not set(numeral) & {*_TENS, *_MYRIADS} or not _is_well_formed(numeral)
-    if match["run"] and no_number:
+    # 三千五百 is a number, 千千 and 一二 are none.
+    is_formed = _HAN_WELL_FORMED.fullmatch(numeral) and (numeral[0] in _ONES or SCALES.get(numeral[0]) == 10)
+    is_number = is_formed and numeral not in _HAN_IDIOMS and set(numeral) & {*_TENS, *_MYRIADS}
+    if match["run"] and not is_number:
         mark = text[match.end() : match.end() + 1]
         if _HAN_YEAR.fullmatch(numeral) and mark in words("dates.year_marks", "zh"):
             value = Decimal("".join(str(_HAN_DIGITS[c]) for c in numeral))
@@ -80,11 +82,6 @@ def _han_date(match: re.Match[str], text: str) -> Quantity | None:
         return None
     value = (year * 100 + month) * (100 if day else 1) + day
     return Quantity(value, "date" if day else "yearmonth", match.start(), match.end())
-
-
-def _is_well_formed(numeral: str) -> bool:
-    """Return whether a run of numerals is a number: 三千五百, not 千千 or 一二."""
-    return bool(_HAN_WELL_FORMED.fullmatch(numeral)) and (numeral[0] in _ONES or SCALES.get(numeral[0]) == 10)
 
 
 def _han_value(numeral: str) -> Decimal:
@@ -107,11 +104,9 @@ def _positional(numeral: str, digits: Mapping[str, int]) -> Decimal:
         scale = SCALES[char]
         if scale < 10_000:
             section += (1 if digit is None else digit) * scale
-        elif total and total < scale:
-            total = (total + section + (digit or 0)) * scale
-            section = Decimal(0)
         else:
-            total += (section + (digit or 0) or 1) * scale
+            section += digit or 0
+            total = (total + section) * scale if 0 < total < scale else total + (section or 1) * scale
             section = Decimal(0)
         digit = None
     return total + section + (digit or 0)
@@ -157,12 +152,8 @@ def _ordinal(match: re.Match[str], text: str) -> Quantity | None:
 
 ORDINAL_EXTRACTOR: tuple[re.Pattern[str], Make] = (_ORDINAL, _ordinal)
 """Tried before the amounts: 3rd is not 3."""
-CJK_NUMBERS = (_HAN_DATE, _HAN_NUMBER, _KOREAN_NUMBER)
-"""Patterns that match nothing in ASCII."""
-NUMERAL_EXTRACTORS: tuple[tuple[re.Pattern[str], Make], ...] = (
-    (_HAN_DATE, _han_date),
-    (_HAN_NUMBER, _han),
-    (_KOREAN_NUMBER, _korean),
-    (_ENGLISH_NUMBERS, _english),
-)
-"""Tried after the amounts, in this order."""
+CJK_EXTRACTORS: tuple[tuple[re.Pattern[str], Make], ...] = (
+    (_HAN_DATE, _han_date), (_HAN_NUMBER, _han), (_KOREAN_NUMBER, _korean),
+)  # fmt: skip
+"""They match nothing in ASCII."""
+ENGLISH_EXTRACTOR: tuple[re.Pattern[str], Make] = (_ENGLISH_NUMBERS, _english)

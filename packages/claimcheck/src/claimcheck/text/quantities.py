@@ -11,21 +11,8 @@ from decimal import Decimal
 from claimcheck.lexicon import any_of, any_word, compile_on_use, words
 from claimcheck.text import measures
 from claimcheck.text.kept_readings import keep_readings
-from claimcheck.text.measures import (
-    DATE_EXTRACTORS,
-    DATES,
-    KINDS,
-    MONEY,
-    MONTHS,
-    PERIODS,
-    SCALES,
-    SUFFIXES,
-    Make,
-    Quantity,
-    in_base,
-    unit_at,
-)
-from claimcheck.text.numerals import CJK_NUMBERS, NUMERAL_EXTRACTORS, ORDINAL_EXTRACTOR
+from claimcheck.text.measures import MONTHS, SCALES, Quantity, in_base, unit_at
+from claimcheck.text.numerals import CJK_EXTRACTORS, ENGLISH_EXTRACTOR, ORDINAL_EXTRACTOR
 from claimcheck.text.tokens import FULL_WIDTH, STOP_WORDS
 
 _DIGIT_RUN = re.compile(r"\d+", re.ASCII)
@@ -117,8 +104,13 @@ def quantities(text: str) -> tuple[Quantity, ...]:
     plain = _NO_UNIT.sub(lambda verb: " " * len(verb[0]), plain)
     found: list[Quantity] = []
     left = _blank(plain, [match.span() for match in find_others(plain)])
-    for pattern, make in _EXTRACTORS if _DIGIT.search(left) else (ORDINAL_EXTRACTOR, *NUMERAL_EXTRACTORS):
-        made = [quantity for match in _find(pattern, left) if (quantity := make(match, left))]
+    with_digits = (*measures.DATE_EXTRACTORS, (_FRACTION, _fraction)) if re.search(r"\d", left) else ()
+    amounts = ((_AMOUNT, _amount),) if with_digits else ()
+    cjk = () if left.isascii() else CJK_EXTRACTORS
+    for pattern, make in (*with_digits, ORDINAL_EXTRACTOR, *amounts, *cjk, ENGLISH_EXTRACTOR):
+        is_date = pattern is measures.DATES
+        matches = find_from_words(pattern, left, reach=_LONGEST_MONTH) if is_date else pattern.finditer(left)
+        made = [quantity for match in matches if (quantity := make(match, left))]
         if made:
             found.extend(quantity._replace(bound=_bound(left, quantity)) for quantity in made)
             left = _blank(left, [(quantity.start, quantity.end) for quantity in made])
@@ -135,13 +127,6 @@ def find_others(text: str) -> Iterator[re.Match[str]]:
 def _may_have_versions(word: str) -> bool:
     """Tell whether a capitalised word may take a version; not "The 3.5", "EUR 3.5"."""
     return not (word in STOP_WORDS or word in measures.ALIASES or _AROUND.fullmatch(f"{word} "))
-
-
-def _find(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """Yield the matches of an extractor's pattern, skipping texts it cannot match."""
-    if pattern is DATES:
-        return find_from_words(pattern, text, reach=_LONGEST_MONTH)
-    return pattern.finditer(text) if pattern not in CJK_NUMBERS or not text.isascii() else iter(())
 
 
 def _blank(text: str, spans: Sequence[tuple[int, int]]) -> str:
@@ -171,9 +156,10 @@ def _amount(match: re.Match[str], text: str) -> Quantity | None:
         unit = measures.CURRENCIES[sign.upper()]
     elif not unit and _LETTER.match(text, end):
         return None  # 3D, 5HT: an identifier
-    if _is_year(match, text) and (not unit or text[end - 1] in _YEAR_MARKS):
+    is_bare = not (match["scale"] or match["suffix"] or match["han"] or sign)
+    if is_bare and re.fullmatch(r"1\d{3}|2[01]\d\d", match["digits"]) and (not unit or text[end - 1] in _YEAR_MARKS):
         unit = "year"
-    if unit in MONEY and not match["scale"] and re.fullmatch(r"\d{1,3}\.\d{3}", digits):
+    if unit in measures.MONEY and not match["scale"] and re.fullmatch(r"\d{1,3}\.\d{3}", digits):
         value *= 1000  # 36.000 €: no price has three decimals
     if not unit and _AGE_BEFORE.search(text, match.start("digits") - 12, match.start("digits")):
         unit = "years"
@@ -194,9 +180,8 @@ def _plain_digits(written: str) -> str:
 
 
 def _scale(match: re.Match[str]) -> Decimal:
-    if match["suffix"]:
-        suffix = match["suffix"]
-        return SCALES.get(suffix.lower()) or Decimal(10) ** SUFFIXES[suffix]
+    if suffix := match["suffix"]:
+        return SCALES.get(suffix.lower()) or Decimal(10) ** measures.SUFFIXES[suffix]
     if match["scale"]:
         return SCALES[match["scale"].lower().removesuffix("s")]
     if match["han"] and (first := re.match(rf" ?({_SCALE})", match["han"])):
@@ -210,11 +195,6 @@ def _composite(tail: str) -> Iterator[Decimal]:
         yield Decimal(digits.replace(",", "").strip(".")) * (SCALES[scale] if scale else 1)
 
 
-def _is_year(match: re.Match[str], text: str) -> bool:
-    is_bare = not (match["scale"] or match["suffix"] or match["han"] or match["sign"])
-    return is_bare and re.fullmatch(r"1\d{3}|2[01]\d\d", match["digits"], re.ASCII) is not None
-
-
 def _fraction(match: re.Match[str], text: str) -> Quantity | None:
     if int(match["d"]) == 0:
         return None
@@ -224,25 +204,15 @@ def _fraction(match: re.Match[str], text: str) -> Quantity | None:
 
 _NOUN_BEHIND = re.compile(r" [^\W\d_]")
 _BROKEN = re.compile(r"(?<=\d)\n(?=[^\W\d_])")
-_DIGIT = re.compile(r"\d")
 _ADDRESS_SIGNS = ("://", "www.", "@", "doi:", "arXiv:")
 _LONGEST_MONTH = 24
-"""Characters before the digits of a date in which its month stands."""
-
-_EXTRACTORS: tuple[tuple[re.Pattern[str], Make], ...] = (
-    *DATE_EXTRACTORS,
-    (_FRACTION, _fraction),
-    ORDINAL_EXTRACTOR,
-    (_AMOUNT, _amount),
-    *NUMERAL_EXTRACTORS,
-)
 
 
 def _bound(text: str, quantity: Quantity) -> str:
     if _AFTER_ABOUT.match(text, quantity.end):
         return "~"
     match = _BEFORE.search(text, quantity.start - 24, quantity.start)
-    if match is None or (match["more"] == "over" and in_base(quantity)[1] in PERIODS):
+    if match is None or (match["more"] == "over" and in_base(quantity)[1] in measures.PERIODS):
         return ""  # "over 26 weeks" is how long it took
     return "~" if match["about"] else ">" if match["more"] else "<"
 
@@ -261,9 +231,9 @@ def _share_units(found: list[Quantity], text: str) -> list[Quantity]:
                 this = this._replace(unit="date", value=following.value // 100 * 100 + this.value)
             elif this.value % 100 < following.value < 32 and not _NOUN_BEHIND.match(text, following.end):
                 found[index + 1] = following._replace(unit="date", value=this.value // 100 * 100 + following.value)
-            if this.unit in MONEY and following.unit == "":
+            if this.unit in measures.MONEY and following.unit == "":
                 found[index + 1] = following._replace(unit=this.unit)
-        if this.unit == "" and following.unit not in KINDS and _JOIN.fullmatch(between):
+        if this.unit == "" and following.unit not in measures.KINDS and _JOIN.fullmatch(between):
             this = this._replace(unit=following.unit)
         found[index] = this
     return found
@@ -290,8 +260,5 @@ def is_step(text: str, number: Quantity) -> bool:
     """Return whether a number names a step of the text ("points 1 to 3", "3단계")."""
     if number.unit not in ("", "ordinal") or number.value > _MOST_STEPS:
         return False
-    before, behind = (
-        text[max(0, number.start - 40) : number.start].rstrip(),
-        text[number.end : number.end + 20].lstrip(),
-    )
-    return bool(_STEP_BEFORE.search(before) or _STEP_BEHIND.match(behind))
+    before, behind = text[max(0, number.start - 40) : number.start], text[number.end : number.end + 20]
+    return bool(_STEP_BEFORE.search(before.rstrip()) or _STEP_BEHIND.match(behind.lstrip()))

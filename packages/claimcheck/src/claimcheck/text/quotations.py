@@ -46,15 +46,10 @@ _NEAR = 80
 
 
 def quotations(text: str) -> list[Quotation]:
-    """Return the quotations of `text` in order: “…”, "…", 「」, 『』, «» and „“.
-
-    An inch mark is no quotation mark.
-    """
-    found = []
-    for match in _QUOTED.finditer(text):
-        group = next(number for number, value in enumerate(match.groups(), 1) if value)
-        found.append(Quotation(match[group], match.start(group), match.end(group)))
-    return found
+    """Return the quotations of `text` in order: “…”, "…", 「」, 『』, «» and „“."""
+    # No group stands within another: the one that matched is the last.
+    found = ((match, match.lastindex or 0) for match in _QUOTED.finditer(text))
+    return [Quotation(match[group], *match.span(group)) for match, group in found]
 
 
 def missing_quotations(claim: str, evidence: str) -> list[Quotation]:
@@ -70,10 +65,7 @@ def missing_quotations(claim: str, evidence: str) -> list[Quotation]:
 
 
 def stands_nearly_in(quoted: str, evidence: str) -> bool:
-    """Return whether a quotation stands in `evidence` with few changes.
-
-    In a text that is too long for it, it does not.
-    """
+    """Return whether a quotation stands, with few changes, in a text not too long."""
     if not evidence.strip() or len(quoted) * len(evidence) > _MOST_COMPARED:
         return False
     return fuzz.partial_ratio(_squeeze(quoted), _squeeze(evidence)) >= _NEAR
@@ -117,15 +109,11 @@ def find_verbatim(sentence: str, text: str) -> tuple[int, int] | None:
     White space, quotes, dashes and case are folded.
     """
     wanted = _squeeze(sentence.strip())
-    if not wanted:
+    if not wanted or wanted not in _squeeze(text):  # most are asked for in vain: offsets are dear
         return None
-    if wanted not in _squeeze(text):
-        return None  # most texts are asked for most sentences in vain: where each character stood is not needed
     squeezed, offsets = _squeezed(text)
     found = _find(squeezed, wanted)
-    if found < 0:
-        return None
-    return offsets[found], offsets[found + len(wanted) - 1] + 1
+    return (offsets[found], offsets[found + len(wanted) - 1] + 1) if found >= 0 else None
 
 
 def _squeeze(text: str) -> str:
@@ -143,26 +131,16 @@ def _squeezed(text: str) -> tuple[str, list[int]]:
     kept: list[str] = []
     offsets: list[int] = []
     for offset, char in enumerate(text):
-        if char.isspace():
-            # A line break inside CJK text is no space.
-            if kept and kept[-1] != " ":
-                kept.append(" ")
-                offsets.append(offset)
-            continue
         # Characters that become several (ß) keep their own form, so that offsets stay true.
-        folded = char.translate(_FOLDS)
+        folded = " " if char.isspace() else char.translate(_FOLDS)
         folded = folded.lower() if len(folded.lower()) <= 1 else folded
-        if folded:
+        if folded and (folded != " " or (kept and kept[-1] != " ")):
             kept.append(folded)
             offsets.append(offset)
-    return _without_cjk_spaces(kept, offsets)
-
-
-def _without_cjk_spaces(kept: list[str], offsets: list[int]) -> tuple[str, list[int]]:
-    text = "".join(kept)
-    drop = {m.start() for m in re.finditer(rf"(?<=[{_UNSPACED}]) | (?=[{_UNSPACED}])", text)}
-    left = [i for i in range(len(text)) if i not in drop]
-    return "".join(text[i] for i in left), [offsets[i] for i in left]
+    drop = {space.start() for space in _CJK_SPACE.finditer("".join(kept))}
+    left = [i for i in range(len(kept)) if i not in drop]
+    return "".join(kept[i] for i in left), [offsets[i] for i in left]
 
 
 _UNSPACED = "\u2e80-\u2fdf\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff，。；：！？、"
+_CJK_SPACE = re.compile(rf"(?<=[{_UNSPACED}]) | (?=[{_UNSPACED}])")

@@ -25,11 +25,9 @@ class Block(NamedTuple):
 
 
 FRONT_MATTER = re.compile(r"\A---\n(?:(?:[A-Za-z][\w -]*[:=]|-?[ \t])[^\n]*\n)+?---(?:\s+|\Z)")
-"""Fields that stand before a text and say something of it; no block of it."""
 _WIDE = re.compile(f"[{CJK}]")
 _HEADING = re.compile(r"#{1,6} ")
 ITEM_MARKER = re.compile(r"\s{0,12}(?:[-*+•]|(?P<number>\d{1,3})[.)])\s+")
-"""What a list item begins with, at the beginning of its line."""
 _TABLE = re.compile(r"\s{0,3}\|")
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
 
@@ -43,8 +41,6 @@ _ABBREVIATION = re.compile(
 _NEVER_LAST = re.compile(r"(?:\b(?:e\.g|i\.e|vs|cf|Dr|Mr|Mrs|Ms|Prof|Fig|Figs|Eq|Eqs|Ref|Refs|Nos|Vol|pp|approx))\.$")
 # A small letter begins a sentence only in a name that has a capital further on ("vLLM", "mRNA").
 _BEGINNING = re.compile(rf"\s+[\"'“‘(\[*_]*(?:[A-Z0-9{CJK}“\"'`]|[a-z]{{1,3}}[A-Z])")
-
-
 _NUMBERING = re.compile(rf"\d\.[{CJK}]")
 """How a list within a sentence is numbered where no spaces part words: 1.价格，2.质量."""
 _DOTTED = [code for code in languages() if words("sentence.ordinal_before_patterns", code)]
@@ -110,17 +106,9 @@ def _kind_of(line: str, previous: BlockKind | None) -> BlockKind | None:
 
 
 def sentences(text: str) -> list[Block]:
-    """Return the sentences of prose and list items, in order.
-
-    Surrounding white space and list markers are excluded.
-
-    Headings, tables and code are not prose.
-    """
-    found: list[Block] = []
-    for block in blocks(text):
-        if block.kind in ("prose", "item"):
-            found.extend(_split(text, block))
-    return found
+    """Return the sentences of prose and list items, without list markers, in order."""
+    prose = (block for block in blocks(text) if block.kind in ("prose", "item"))
+    return [sentence for block in prose for sentence in _split(text, block)]
 
 
 _NUMBER_OF_STEP = re.compile(r"\s*(?:\*\*|__)\d{1,2}\.")
@@ -153,8 +141,7 @@ def _ends_sentence(text: str, match: re.Match[str], block_end: int) -> bool:
     mark = match.group()[0]
     if mark not in ".…":
         return True
-    before = text[max(0, match.start() - 12) : match.start() + 1]
-    if _NEVER_LAST.search(before):
+    if _NEVER_LAST.search(text, max(0, match.start() - 12), match.start() + 1):
         return False
     if match.end() >= block_end:
         return True
@@ -173,10 +160,7 @@ def is_inner_dot(text: str, end: int) -> bool:
 
 
 def _is_ordinal(text: str, end: int) -> bool:
-    """Tell whether a number with a final dot at `end` is an ordinal.
-
-    It is one before a month, or before a noun whose article precedes the number.
-    """
+    """Tell whether a number with a dot is an ordinal: before a month, or in a phrase."""
     number, noun = _ORDINAL.search(text[max(0, end - 16) : end]), _NOUN.match(text, end)
     if number is None or noun is None:
         return False

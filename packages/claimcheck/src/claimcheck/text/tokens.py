@@ -50,8 +50,6 @@ _QUESTION_WORDS = compile_on_use(any_word("question.word_patterns"))
 _PARTICLES = words_of("morphology.particles", "ko")
 _FRAGILE = frozenset(words_of("morphology.fragile_particles", "ko"))
 """Particles that are as often the last syllable of a noun: taken off longer words only."""
-
-
 _STEMMER = Stemmer.Stemmer("english")
 
 
@@ -104,11 +102,7 @@ def _terms(plain: str, known: "_ChunkTerms", *, questions: bool) -> list[str]:
 
 
 def index_terms(text: str) -> list[str]:
-    """Return `content_terms` plus single Han characters and whole Korean words.
-
-    The single character finds what a word boundary hides from the bigrams; the whole word ranks an
-    exact match higher.
-    """
+    """Return `content_terms` plus single Han characters and whole Korean words."""
     return join_index_terms(text).split()
 
 
@@ -132,10 +126,7 @@ def join_index_terms(text: str) -> str:
 
 
 class _ChunkTerms(dict[str, tuple[str, ...]]):
-    """Cached terms of ASCII chunks (text between spaces), with or without stop words.
-
-    A dictionary, because nothing else is as fast.
-    """
+    """Cached terms of ASCII chunks, with or without stop words: nothing is as fast."""
 
     def __init__(self, *, stop_words: bool) -> None:
         super().__init__()
@@ -155,10 +146,7 @@ _TERMS, _CONTENT_TERMS = _ChunkTerms(stop_words=True), _ChunkTerms(stop_words=Fa
 
 
 def _plain(text: str) -> str:
-    """Return `text` case-folded, with plain apostrophes and hyphens.
-
-    It is all ASCII where only typography was not.
-    """
+    """Return `text` case-folded, with plain apostrophes and hyphens."""
     if text.isascii():
         return text.lower()
     plain = normalise(text)

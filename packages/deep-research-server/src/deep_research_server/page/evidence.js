@@ -10,7 +10,7 @@ const WINDOW = 40000;
 const IDS = / ?\[(?:\d{1,4}|s\d+p\d+)\]/g;
 const known = new Map();
 
-export function passageOf(run, key) {
+function passageOf(run, key) {
   const name = `${run}/${key}`;
   if (!known.has(name)) known.set(name, api.passage(run, key).catch((error) => { known.delete(name); throw error; }));
   return known.get(name);

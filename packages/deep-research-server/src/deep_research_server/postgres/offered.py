@@ -1,13 +1,9 @@
-"""PostgreSQL for deep-research: the entry point of `deep_research.databases`.
-
-LangGraph's checkpoints are written by its own saver; who has lost a run to another process writes none.
-"""
+"""PostgreSQL for deep-research: the entry point of `deep_research.databases`."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from types import ModuleType
 from typing import Any, cast
 
 import psycopg
@@ -15,13 +11,12 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from deep_research.ports import SharedLimits
-from deep_research.stores.open_stores import QueueState
-from deep_research.stores.run_store import Guard, RunStore
+from deep_research.stores.open_stores import Queue
+from deep_research.stores.run_store import Guard
 from deep_research_server.postgres.postgres_database import database_at, store_error
 from deep_research_server.postgres.postgres_runs import PostgresRuns
 
 _SETTING_UP = 7_214_002
-"""The number of the advisory lock under which one process makes the saver's tables."""
 _TRIES = 600
 _ready: set[str] = set()
 
@@ -50,10 +45,7 @@ class _GuardedSaver(AsyncPostgresSaver):
 async def _open_checkpoints(
     url: str, serde: JsonPlusSerializer, guard: Guard | None = None
 ) -> AsyncIterator[AsyncPostgresSaver]:
-    """Give the saver on a connection of its own.
-
-    Raises RunTakenOver when another process has taken the run over, StoreError when the database fails inside the block.
-    """
+    """Give the saver on a connection of its own; raise RunTakenOver, StoreError."""
     try:
         async with _GuardedSaver.from_conn_string(url, serde=serde) as saver:
             cast(_GuardedSaver, saver).guard = guard
@@ -66,10 +58,8 @@ async def _open_checkpoints(
 
 
 async def _set_up(saver: AsyncPostgresSaver) -> None:
-    """Create the tables under a lock, waited for between statements.
-
-    A process waiting inside a statement would block the concurrent creation of an index.
-    """
+    """Create the tables under a lock, waited for between statements."""
+    # A process waiting inside a statement would block the concurrent creation of an index.
     connection: Any = saver.conn
     for _ in range(_TRIES):
         taken = await (await connection.execute("SELECT pg_try_advisory_lock(%s) AS taken", (_SETTING_UP,))).fetchone()
@@ -83,10 +73,7 @@ async def _set_up(saver: AsyncPostgresSaver) -> None:
 
 
 class PostgresDatabase:
-    """Runs, limits, checkpoints and queue of one database, connected at first use.
-
-    Implements `stores.open_stores.Database`.
-    """
+    """Implements `stores.open_stores.Database`; connects at first use."""
 
     def __init__(self, url: str) -> None:
         """Name the database by its address."""
@@ -102,20 +89,8 @@ class PostgresDatabase:
     def checkpoints(self, serde: Any, guard: Guard | None) -> AbstractAsyncContextManager[Any]:
         return _open_checkpoints(self._url, serde, guard)
 
-    def enqueue(self, store: RunStore, *, priority: int, may_ask: bool, answer: str | None) -> None:
-        _queue().enqueue_run(store, priority=priority, may_ask=may_ask, answer=answer)
+    @property
+    def queue(self) -> Queue:
+        from deep_research_server.workers import run_queue  # noqa: PLC0415 - a run that is in no queue needs none
 
-    def queue_state(self, owner: str) -> QueueState:
-        return _queue().queue_state(owner)
-
-    def is_queued(self, store: RunStore) -> bool:
-        return _queue().is_queued(store)
-
-    def dequeue(self, store: RunStore) -> bool:
-        return _queue().dequeue_run(store)
-
-
-def _queue() -> ModuleType:
-    from deep_research_server.workers import run_queue  # noqa: PLC0415 - a run that is in no queue needs none
-
-    return run_queue
+        return run_queue

@@ -1,7 +1,4 @@
-"""One PostgreSQL database: connections, migrations, errors, and shared limits.
-
-The limits of providers and hosts (`ports.SharedLimits`) hold for all processes on it.
-"""
+"""One PostgreSQL database: connections, migrations, errors, and shared limits."""
 
 import asyncio
 import logging
@@ -9,7 +6,7 @@ import random
 import threading
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from functools import cached_property
 from importlib import resources
@@ -33,14 +30,12 @@ _CONNECT_SECONDS = 10
 _LASTING = (psycopg.errors.DiskFull, psycopg.errors.ProgramLimitExceeded)
 """What waiting does not mend."""
 _MIGRATING = 7_214_001
-"""The number of the advisory lock under which one process migrates."""
 _TAKEN_OVER = "DR001"
 """What `check_fence` of the migrations says."""
 _open: dict[str, "Database"] = {}
 _opening = threading.Lock()
 _log = logging.getLogger(__name__)
 _LOOK_SECONDS = 0.1
-"""How often it is looked whether a place has become free."""
 _MODEL = "\n"
 """Stands between the name of a provider and that of its model; no name has it."""
 _CLOSE = """
@@ -49,10 +44,7 @@ ON CONFLICT (name) DO UPDATE SET closed_until = greatest(limits.closed_until, ex
 
 
 def database_at(url: str) -> "Database":
-    """Return the process's database at an address, with migrations applied.
-
-    Raises StoreError when it cannot be reached.
-    """
+    """Return the process's database at an address, migrated. Raises StoreError."""
     with _opening:
         if url not in _open:
             _open[url] = Database(url)
@@ -65,9 +57,14 @@ class Database:
     def __init__(self, url: str) -> None:
         self.url = url
         self.closing: list[Callable[[], object]] = []
-        """What is done before the connections are closed."""
         self._held = threading.local()
-        _try_to_connect(url)
+        try:  # once, so that a wrong address fails at once
+            psycopg.connect(url, connect_timeout=_CONNECT_SECONDS).close()
+        except psycopg.OperationalError as error:
+            raise store_error(error) from error
+        except psycopg.Error:  # its message holds the address with its password
+            message = "DEEP_RESEARCH_DATABASE_URL is no address of a PostgreSQL database: postgresql://user@host/name."
+            raise StoreError(message, path="database") from None
         self._pool = ConnectionPool(
             url, min_size=0, max_size=8, timeout=10, open=True, kwargs={"autocommit": True}, name="deep-research"
         )
@@ -78,14 +75,12 @@ class Database:
     ) -> _T:
         """Return `work(connection)`, done in one transaction. Raises StoreError.
 
-        `work` is done again when the connection was lost, so it must be one that may be. RuntimeError is raised where it
-        wants a second connection: threads that hold all would wait for each other. `at_once` sends all its
-        statements in one round (a pipeline of libpq): for work that looks at no answer. Without `on_disk` the server
-        has the writes when this returns, and its disk a moment later (`synchronous_commit`).
+        `work` is done again when the connection was lost, so it must be one that may be; it must not want a second
+        connection. `at_once` sends all its statements in one round (a pipeline of libpq): for work that looks at no
+        answer. Without `on_disk` the server has the writes when this returns, and its disk a moment later.
         """
-        if vars(self._held):
-            message = "This thread holds a connection: ask by that one."
-            raise RuntimeError(message)
+        if vars(self._held):  # threads that hold all would wait for each other
+            raise RuntimeError("This thread holds a connection: ask by that one.")
         end, wait = time.monotonic() + _PATIENCE_SECONDS, 0.2
         while True:
             try:
@@ -105,6 +100,17 @@ class Database:
                 wait = min(2.0, wait * 2)
             except psycopg.Error as error:
                 raise store_error(error) from error
+
+    def write(self, check: Callable[[Any], object], *batches: tuple[str, Sequence[Any]], on_disk: bool = True) -> None:
+        """Carry out statements, each for many rows, in one round; `check` may refuse it."""
+
+        def work(connection: Any) -> None:
+            check(connection)
+            with connection.cursor() as cursor:
+                for query, rows in batches:
+                    cursor.executemany(query.encode(), rows)
+
+        self.run(work, at_once=True, on_disk=on_disk)
 
     @cached_property
     def limits(self) -> "PostgresLimits":
@@ -126,37 +132,22 @@ class Database:
         return self.run(lambda connection: connection.execute(query.encode(), values).rowcount)
 
 
-def _try_to_connect(url: str) -> None:
-    """Connect once, so that a wrong address fails at once.
-
-    Only a database that goes away later is waited for.
-
-    Raises StoreError.
-    """
-    try:
-        psycopg.connect(url, connect_timeout=_CONNECT_SECONDS).close()
-    except psycopg.OperationalError as error:
-        raise store_error(error) from error
-    except psycopg.Error:  # its message holds the address with its password
-        message = "DEEP_RESEARCH_DATABASE_URL is no address of a PostgreSQL database: postgresql://user@host/name."
-        raise StoreError(message, path="database") from None
-
-
 def store_error(error: Exception) -> StoreError:
     """Return the StoreError for a database error, without address and password."""
-    first = (str(error).splitlines() or [type(error).__name__])[0]
+    first = first_line(error)
     if getattr(error, "sqlstate", "") == _TAKEN_OVER:
         return RunTakenOver(first, path="database")
-    return StoreError(
-        f"The database failed: {first}. Check DEEP_RESEARCH_DATABASE_URL and the server.", path="database"
-    )
+    message = f"The database failed: {first}. Check DEEP_RESEARCH_DATABASE_URL and the server."
+    return StoreError(message, path="database")
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of what an error says, or its kind."""
+    return (str(error).splitlines() or [type(error).__name__])[0][:300]
 
 
 def to_bytes(text: str) -> bytes:
-    """Return a text as stored bytes, with lone surrogates and NULs kept.
-
-    The database's own text type refuses them.
-    """
+    """Return a text as stored bytes: the text type refuses lone surrogates and NULs."""
     return text.encode("utf-8", "surrogatepass")
 
 

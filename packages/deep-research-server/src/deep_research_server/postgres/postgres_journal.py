@@ -31,10 +31,7 @@ _NOTES_AT_ONCE = 100
 
 
 class AnswerSpool:
-    """The answer file of one holder of a run.
-
-    If it cannot be written, the database alone keeps the answers.
-    """
+    """The answer file of one holder of a run; where it fails, the database has them."""
 
     def __init__(self, folder: Path, run_id: str, fence: int) -> None:
         """`fence` tells the holders of a run apart; @ stands in no run's id."""
@@ -77,10 +74,7 @@ class PostgresJournal(SingleFlightJournal):
     """Implements `ports.Journal`; notes are written along with the next stored call."""
 
     def __init__(self, database: Database, run_id: str, check: Any, spool: AnswerSpool | None = None) -> None:
-        """Open the journal; `check` gets each write's connection, raises on a takeover.
-
-        What a killed process has left in its `spool` is taken over.
-        """
+        """Open the journal; `check` gets each write's connection, raises on a takeover."""
         super().__init__()
         self._spool, self._is_whole = spool, True
         self._database, self._run_id, self._check = database, run_id, check
@@ -118,32 +112,16 @@ class PostgresJournal(SingleFlightJournal):
     def _write(self, calls: Iterable[StoredCall]) -> None:
         """Write calls, and the notes that wait, in one transaction."""
         rows = [
-            (
-                self._run_id,
-                call_key(c.kind, c.request),
-                c.kind,
-                to_bytes(c.request),
-                to_bytes(c.answer),
-                c.at,
-                c.seconds,
-            )
-            for c in calls
+            (self._run_id, call_key(kind, request), kind, to_bytes(request), to_bytes(answer), at, seconds)
+            for kind, request, answer, at, seconds in calls
         ]
         with self._lock:
             waiting, self._waiting = self._waiting, {}
-        notes = [
-            (self._run_id, kind, to_bytes(request), to_bytes(answer)) for (kind, request), answer in waiting.items()
-        ]
-
-        def write(connection: Any) -> None:
-            self._check(connection)
-            with connection.cursor() as cursor:
-                cursor.executemany(_NOTE, notes)
-                cursor.executemany(_KEEP, rows)
+        notes = [(self._run_id, kind, to_bytes(asked), to_bytes(answer)) for (kind, asked), answer in waiting.items()]
 
         try:
             if notes or rows:
-                self._database.run(write, at_once=True)
+                self._database.write(self._check, (_NOTE, notes), (_KEEP, rows))
         except StoreError:
             with self._lock:
                 self._waiting = waiting | self._waiting
@@ -164,9 +142,8 @@ class PostgresJournal(SingleFlightJournal):
     def notes(self, kind: str) -> Mapping[str, str]:
         self.write_notes()
         query = "SELECT request, answer FROM deep_research.notes WHERE run_id = %s AND kind = %s ORDER BY number"
-        return {
-            to_text(request): to_text(answer) for request, answer in self._database.rows(query, (self._run_id, kind))
-        }
+        rows = self._database.rows(query, (self._run_id, kind))
+        return {to_text(request): to_text(answer) for request, answer in rows}
 
     def answers(self, kind: str) -> list[str]:
         query = "SELECT answer FROM deep_research.calls WHERE run_id = %s AND kind = %s ORDER BY number"

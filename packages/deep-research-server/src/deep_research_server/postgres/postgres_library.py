@@ -23,7 +23,7 @@ from deep_research.errors import ConfigError, StoreError
 from deep_research.state_files import make_private, make_private_folder
 from deep_research.stores.run_store import StoredPassage, StoredSnapshot
 from deep_research.stores.sqlite_library import SqliteLibrary
-from deep_research_server.postgres.postgres_database import Database, to_bytes, to_text
+from deep_research_server.postgres.postgres_database import Database, first_line, to_bytes, to_text
 
 _SETTING = "DEEP_RESEARCH_SNAPSHOTS_URL"
 _passages = TypeAdapter(tuple[StoredPassage, ...])
@@ -32,6 +32,9 @@ SELECT facts FROM deep_research.sources WHERE run_id = %s AND (%s::text IS NULL 
 _SNAPSHOTS = """
 SELECT n.facts, n.passages, n.sha256, t.body FROM deep_research.snapshots n JOIN deep_research.texts t USING (sha256)
 WHERE n.run_id = %s AND (%s::text IS NULL OR 's' || n.source = %s) ORDER BY n.number"""
+_INSERT_SOURCE = """
+INSERT INTO deep_research.sources (run_id, number, facts) VALUES (%s, %s, %s)
+ON CONFLICT (run_id, number) DO UPDATE SET facts = excluded.facts"""
 _INSERT_SNAPSHOT = """
 INSERT INTO deep_research.snapshots (run_id, number, source, sha256, facts, passages) VALUES (%s, %s, %s, %s, %s, %s)
 ON CONFLICT DO NOTHING"""
@@ -57,7 +60,7 @@ class TextObjects:
             self._folder = _private_folder(url) if url.startswith("file:") else None
             self._store = from_url(url)
         except Exception as error:
-            message = f"{_SETTING} names no object store: {_first_line(error)}"
+            message = f"{_SETTING} names no object store: {first_line(error)}"
             raise ConfigError(message, setting=_SETTING) from error
 
     def put(self, sha256: str, data: bytes) -> None:
@@ -85,18 +88,12 @@ class TextObjects:
 
 @cache
 def text_objects(url: str) -> TextObjects | None:
-    """Return the store at an address, or None for "". Raises ConfigError.
-
-    It is opened once per process.
-    """
+    """Return the store at an address, or None for "". Raises ConfigError."""
     return TextObjects(url) if url else None
 
 
 def _private_folder(url: str) -> Path:
-    """Return the folder of an address, created if missing.
-
-    Subfolders for texts are private to their owner.
-    """
+    """Return the folder of an address, made if missing, with private subfolders."""
     folder = Path(url2pathname(urlsplit(url).path))
     make_private_folder(folder)
     for each in folder.glob("[0-9a-f][0-9a-f]"):
@@ -122,30 +119,22 @@ def _told() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        raise StoreError(f"The object store of {_SETTING} failed: {_first_line(error)}", path=_SETTING) from error
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:300]
+        raise StoreError(f"The object store of {_SETTING} failed: {first_line(error)}", path=_SETTING) from error
 
 
 class PostgresLibrary(SqliteLibrary):
-    """A library that stores sources and snapshots before use; see `SqliteLibrary`.
-
-    `check` raises when another process has taken the run over.
-    """
+    """A library that stores sources and snapshots before use; see `SqliteLibrary`."""
 
     def __init__(
         self, database: Database, run_id: str, check: Any, objects: TextObjects | None, shown: str | None
     ) -> None:
-        """Open the library; texts go to `objects` if given, and are read from there.
+        """Open the library; texts go to `objects` if given; `check` raises on a takeover.
 
         With `shown`, a source or "" for all, it is read alone and not searched: no index is made.
         """
         self._is_shown = shown is not None
         super().__init__(":memory:")
         self._made: list[StoredSnapshot] = []
-        """What was added to memory and is not in the database yet."""
         self._objects = objects
         self._database, self._run_id, self._check = database, run_id, check
         self._snapshots = 0
@@ -197,34 +186,22 @@ class PostgresLibrary(SqliteLibrary):
         return StoredSnapshot(Snapshot.model_validate(told), _passages.validate_json(passages))
 
     def _keep_sources(self, sources: list[Source]) -> None:
-        def keep(connection: Any) -> None:
-            self._check(connection)
-            with connection.cursor() as cursor:
-                cursor.executemany(
-                    "INSERT INTO deep_research.sources (run_id, number, facts) VALUES (%s, %s, %s)"
-                    " ON CONFLICT (run_id, number) DO UPDATE SET facts = excluded.facts",
-                    [(self._run_id, int(s.id[1:]), to_bytes(s.model_dump_json())) for s in sources],
-                )
-
-        self._database.run(keep, at_once=True)
+        rows = [(self._run_id, int(source.id[1:]), to_bytes(source.model_dump_json())) for source in sources]
+        self._database.write(self._check, (_INSERT_SOURCE, rows))
         self._sources.update(source.id for source in sources)
 
     def _keep_snapshots(self, stored: list[StoredSnapshot]) -> None:
-        first = self._snapshots
+        texts = {o.snapshot.sha256: None if self._objects else to_bytes(o.snapshot.text) for o in stored}
+        rows: list[tuple[Any, ...]] = []
+        for place, (one, passages) in enumerate(stored, self._snapshots + 1):
+            facts = to_bytes(one.model_dump_json(exclude={"text"}))
+            rows.append((self._run_id, place, int(one.source[1:]), one.sha256, facts, json.dumps(passages)))
 
         def keep(connection: Any) -> None:
             self._check(connection)
             with connection.cursor() as cursor:
-                texts = {o.snapshot.sha256: None if self._objects else to_bytes(o.snapshot.text) for o in stored}
                 cursor.executemany(_INSERT_TEXT, sorted(texts.items()))
-                rows = (
-                    (
-                        self._run_id, first + place, int(one.snapshot.source[1:]), one.snapshot.sha256,
-                        to_bytes(one.snapshot.model_dump_json(exclude={"text"})), json.dumps(one.passages),
-                    )
-                    for place, one in enumerate(stored, 1)
-                )  # fmt: skip
-                cursor.executemany(_INSERT_SNAPSHOT, list(rows))
+                cursor.executemany(_INSERT_SNAPSHOT, rows)
             if self._objects is not None:
                 self._keep_objects(connection, self._objects, stored)
 
@@ -233,10 +210,7 @@ class PostgresLibrary(SqliteLibrary):
 
     @staticmethod
     def _keep_objects(connection: Any, objects: TextObjects, stored: list[StoredSnapshot]) -> None:
-        """Store the texts whose rows have no body in the object store.
-
-        A text with a body is deleted with its row alone.
-        """
+        """Store the texts whose rows have no body in the object store."""
         texts = {one.snapshot.sha256: one.snapshot.text for one in stored}
         query = "SELECT sha256 FROM deep_research.texts WHERE sha256 = ANY(%s) AND body IS NULL"
         for (sha256,) in connection.execute(query, (list(texts),)).fetchall():
@@ -245,13 +219,8 @@ class PostgresLibrary(SqliteLibrary):
     def remove_source(self, source: str) -> None:
         with self._lock:
             super().remove_source(source)
-            number = int(source[1:])
-
-            def remove(connection: Any) -> None:
-                self._check(connection)
-                for table, column in (("snapshots", "source"), ("sources", "number")):
-                    query = f"DELETE FROM deep_research.{table} WHERE run_id = %s AND {column} = %s"  # noqa: S608 - our names
-                    connection.execute(query.encode(), (self._run_id, number))
-
-            self._database.run(remove, at_once=True)
+            gone = [(self._run_id, int(source[1:]))]
+            snapshots = "DELETE FROM deep_research.snapshots WHERE run_id = %s AND source = %s"
+            sources = "DELETE FROM deep_research.sources WHERE run_id = %s AND number = %s"
+            self._database.write(self._check, (snapshots, gone), (sources, gone))
             self._sources.discard(source)

@@ -21,20 +21,9 @@ from deep_research.events import Event, event_adapter
 from deep_research.safe_text import safe_noun
 from deep_research.settings import snapshots_url
 from deep_research.state_files import SPOOL
+from deep_research.stores import run_store
 from deep_research.stores.event_log import EventLog
-from deep_research.stores.run_store import (
-    HEAD_CHARS,
-    Checkpoints,
-    Guard,
-    Kept,
-    RunHead,
-    RunRecord,
-    RunStores,
-    busy_run,
-    no_report,
-    no_run,
-    read_head,
-)
+from deep_research.stores.run_store import Checkpoints, Guard, Kept, RunHead, RunRecord, RunStores
 from deep_research_server.postgres.postgres_database import Database, database_at
 from deep_research_server.postgres.postgres_journal import AnswerSpool, PostgresJournal, delete_spools
 from deep_research_server.postgres.postgres_library import PostgresLibrary, objects_with, text_objects
@@ -59,10 +48,7 @@ _BEING_TAKEN_IN = " being imported"
 
 
 def _machine() -> str:
-    """Return this machine's name with a hash of its boot and process namespace.
-
-    So machines of one name, whose process numbers mean different processes, are told apart.
-    """
+    """Return this machine's name with a hash of its boot and process namespace."""
     told = b""
     with suppress(OSError):
         told = Path("/proc/sys/kernel/random/boot_id").read_bytes() + os.readlink("/proc/self/ns/pid").encode()
@@ -75,14 +61,11 @@ _HOST = f"{_machine()} "
 def _is_gone(holder: str) -> bool:
     """Return whether a holder is a process of this machine that runs no more."""
     number = holder.removeprefix(f"{_HOST}process ")
-    if not holder.startswith(_HOST) or not number.isdecimal():
-        return False
     try:
-        os.kill(int(number), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
+        if holder.startswith(_HOST) and number.isdecimal():
+            os.kill(int(number), 0)
+    except OSError as error:
+        return isinstance(error, ProcessLookupError)
     return False
 
 
@@ -99,7 +82,6 @@ class PostgresRun:
         self._database = database
         self._fence: int | None = None
         self._journals: list[PostgresJournal] = []
-        """Those that were opened since the run is held."""
 
     def _check(self, connection: Any) -> None:
         """Fail the transaction with RunTakenOver if another process took over the run."""
@@ -108,12 +90,7 @@ class PostgresRun:
 
     def _write(self, query: str, values: tuple[Any, ...], *, soon: bool = False) -> None:
         """Write in one round; `soon` does not wait for the server's disk."""
-
-        def write(connection: Any) -> None:
-            self._check(connection)
-            connection.execute(query.encode(), values)
-
-        self._database.run(write, at_once=True, on_disk=not soon)
+        self._database.write(self._check, (query, [values]), on_disk=not soon)
 
     def _keep_event(self, part: str, number: int, line: str) -> None:
         # The next call that is kept waits for the disk, and what was written before it is on the disk with it.
@@ -130,13 +107,13 @@ class PostgresRun:
 
     def load(self) -> RunRecord:
         if (found := self._one("record")) is None:
-            raise no_run(self.run_id)
+            raise run_store.no_run(self.run_id)
         return RunRecord.model_validate_json(found)
 
     def head(self, begins: str) -> RunHead | None:
         """Return the head of the record that starts with `begins`; None if deleted."""
         with suppress(RunNotFound):
-            return read_head(RunHead, begins, lambda: self.load().model_dump_json())
+            return run_store.read_head(RunHead, begins, lambda: self.load().model_dump_json())
         return None
 
     def save(self, record: RunRecord) -> None:
@@ -154,7 +131,7 @@ class PostgresRun:
 
     def load_result(self) -> Report:
         if (found := self._one("result")) is None:
-            raise no_report(self.run_id)
+            raise run_store.no_report(self.run_id)
         return Report.model_validate_json(found)
 
     def open_library(self, shown: str | None = None) -> PostgresLibrary:
@@ -170,9 +147,8 @@ class PostgresRun:
         return journal
 
     def open_log(self, listener: Callable[[Event], None], *, part: str = "", seconds_before: float = 0.0) -> EventLog:
-        return EventLog(
-            partial(self._keep_event, part), self.read_events(part), listener, seconds_before=seconds_before
-        )
+        keep = partial(self._keep_event, part)
+        return EventLog(keep, self.read_events(part), listener, seconds_before=seconds_before)
 
     def read_events(self, part: str = "") -> list[Event]:
         return [event_adapter.validate_json(line) for line in self.tail_events(part).read()]
@@ -212,10 +188,7 @@ class PostgresRun:
                 self._database.execute(query, (self.run_id, fence))
 
     def _take(self) -> int:
-        """Take the lease of a run. Raises RunBusy.
-
-        It can be taken when it has expired, or belongs to a dead process of this machine.
-        """
+        """Take a lease that has expired or whose process here is dead. Raises RunBusy."""
         query = f"""
         UPDATE deep_research.runs SET fence = fence + 1, holder = %s, lease_until = now() + '{LEASE_SECONDS} seconds'
         WHERE run_id = %s AND (lease_until < now() OR holder = %s) RETURNING fence"""  # noqa: S608 - our own number
@@ -225,7 +198,7 @@ class PostgresRun:
         if taken:
             return taken[0][0]
         self.load()
-        raise busy_run(self.run_id, holder)
+        raise run_store.busy_run(self.run_id, holder)
 
     def _renew(self, fence: int, ended: threading.Event) -> None:
         query = f"""
@@ -253,10 +226,10 @@ class PostgresRun:
 
     def list_follow_ups(self) -> list[FollowUpHead]:
         query = f"""
-        SELECT number, left(convert_from(made, 'UTF8'), {HEAD_CHARS}) FROM deep_research.follow_ups
+        SELECT number, left(convert_from(made, 'UTF8'), {run_store.HEAD_CHARS}) FROM deep_research.follow_ups
         WHERE run_id = %s ORDER BY number"""  # noqa: S608 - our own number
         rows = self._database.rows(query, (self.run_id,))
-        return [read_head(FollowUpHead, begins, partial(self._made, number)) for number, begins in rows]
+        return [run_store.read_head(FollowUpHead, begins, partial(self._made, number)) for number, begins in rows]
 
     def read_follow_up(self, number: int) -> FollowUp | None:
         made = self._made(number)
@@ -327,8 +300,7 @@ class PostgresRuns(RunStores):
     def create(self, record: RunRecord) -> PostgresRun:
         safe = safe_noun(record).model_copy(update={"owner": record.owner or self._owner})
         query = "INSERT INTO deep_research.runs (run_id, owner, created, status, record) VALUES (%s, %s, %s, %s, %s)"
-        values = (safe.run_id, safe.owner, safe.created, safe.status, safe.model_dump_json())
-        self._database.execute(query, values)
+        self._database.execute(query, (safe.run_id, safe.owner, safe.created, safe.status, safe.model_dump_json()))
         return self.store(safe.run_id)
 
     @contextmanager
@@ -342,11 +314,9 @@ class PostgresRuns(RunStores):
         try:
             with store.held():
                 yield store
-                owned = record.model_copy(update={"owner": self._owner})
-                values = (self._owner, safe_noun(owned).model_dump_json(), record.run_id)
-                self._database.execute(
-                    "UPDATE deep_research.runs SET owner = %s, record = %s WHERE run_id = %s", values
-                )
+                owned = safe_noun(record.model_copy(update={"owner": self._owner}))
+                query = "UPDATE deep_research.runs SET owner = %s, record = %s WHERE run_id = %s"
+                self._database.execute(query, (self._owner, owned.model_dump_json(), record.run_id))
         except BaseException:
             store.delete()
             raise
@@ -364,7 +334,7 @@ class PostgresRuns(RunStores):
 
     def list(self) -> Sequence[RunHead]:
         query = f"""
-        SELECT run_id, left(record, {HEAD_CHARS}) FROM deep_research.runs
+        SELECT run_id, left(record, {run_store.HEAD_CHARS}) FROM deep_research.runs
         WHERE owner = %s ORDER BY created DESC, run_id DESC"""  # noqa: S608 - our own number
         rows = self._database.rows(query, (self._owner,))
         return [head for run_id, begins in rows if (head := self.store(run_id).head(begins)) is not None]

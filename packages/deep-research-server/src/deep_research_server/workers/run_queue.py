@@ -50,7 +50,6 @@ _MOST_OF_AN_OWNER = 10
 """Runs of one owner that go on at a time, so that another one's begin soon."""
 _DONE = frozenset({"finished", "declined", "waiting"})
 _ready: set[str] = set()
-"""Addresses of the databases whose queue is known to be there."""
 _OPEN = "status IN ('todo', 'doing')"
 _JOBS_OF = f"SELECT id FROM procrastinate_jobs WHERE queueing_lock = %s AND {_OPEN}"  # noqa: S608 - our own words
 _COUNT_DEATH = "UPDATE procrastinate_jobs SET deaths = deaths + 1 WHERE id = %s AND attempts = %s RETURNING deaths"
@@ -185,10 +184,7 @@ def _digest(asked: Asked) -> str:
 async def work(
     home: Path, *, runs_at_once: int = 4, until_empty: bool = False, metrics_port: int | None = None
 ) -> None:
-    """Carry out queued runs until SIGTERM or SIGINT, or until the queue is empty.
-
-    Then no more runs are begun; those that go on get some seconds, and are taken up by other workers after that.
-    """
+    """Carry out queued runs until SIGTERM or SIGINT, or until the queue is empty."""
     share_threads()
     database = await asyncio.to_thread(_database)
     metrics = WorkerMetrics(metrics_port) if metrics_port is not None else None
@@ -223,10 +219,7 @@ async def work(
 
 
 def _fetch_in_turns(connector: Any, places: int, tokens: AccessTokens) -> Callable[..., Any]:
-    """Return a function that fetches a worker's next run, fairly among owners.
-
-    Of several owners none gets all places.
-    """
+    """Return a function that fetches a worker's next run, fairly among owners."""
     query = "SELECT * FROM deep_research.fetch_run(%(worker)s, %(places)s, %(alive)s, %(most)s, %(shared)s)"
     told = {"places": places, "alive": _STALLED_SECONDS, "most": _MOST_OF_AN_OWNER}
 
@@ -269,10 +262,7 @@ async def _serve(app: "procrastinate.App", runs_at_once: int, *, until_empty: bo
 
 
 async def _wait_until_empty() -> None:
-    """Wait until no run is queued, including runs that cannot be fetched yet.
-
-    These wait for another run of their owner.
-    """
+    """Wait until no run is queued, including runs that cannot be fetched yet."""
     query = f"SELECT 1 FROM procrastinate_jobs WHERE {_OPEN} LIMIT 1"  # noqa: S608 - our own words
     while await asyncio.to_thread(_database().rows, query):  # noqa: ASYNC110 - other processes work at it
         await asyncio.sleep(1.0)

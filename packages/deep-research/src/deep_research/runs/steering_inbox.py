@@ -37,7 +37,7 @@ def stop(store: RunStore) -> bool:
     """Dequeue a run or stop the process doing it; return whether it was there."""
     if database_url():
         with suppress(ConfigError):  # what offers the database is not installed: nothing is in a queue
-            if database().dequeue(store):
+            if database().queue.dequeue_run(store):
                 return True
     is_going_on = store.is_held()
     if is_going_on:

@@ -21,7 +21,6 @@ LISTS = (
 )  # fmt: skip
 SINGLE = ("run.json", "result.json", "report.md")
 _SMALL = (*SINGLE, MANIFEST, "events.jsonl", "steers.jsonl", "follow_ups.jsonl")
-"""What is held in memory as a whole."""
 _NAME = re.compile("|".join(map(re.escape, (MANIFEST, *LISTS, *SINGLE))) + f"|{TEXTS}[0-9a-f]{{64}}\\.txt")
 _MOST_MEMBERS, _MOST_ROWS = 20_000, 200_000
 _TYPED = {"steers.jsonl": 1_000, "follow_ups.jsonl": 1_000}
@@ -102,11 +101,10 @@ class BundleFile:
 
     def read(self, name: str) -> bytes:
         """Return a member. Raises ConfigError for JSON of too many values."""
-        data = self._zip.read(name)
-        return self._bounded(data, name) if name.endswith(".json") else data
+        return self._bounded(self._zip.read(name), name)
 
     def _bounded(self, data: bytes, name: str) -> bytes:
-        if sum(map(data.count, (b",", b"[", b"{"))) > _MOST_VALUES:
+        if not name.startswith(TEXTS) and sum(map(data.count, (b",", b"[", b"{"))) > _MOST_VALUES:
             raise self._refused(f"is no bundle: {name} holds more than {_MOST_VALUES:,} values")
         return data
 
@@ -120,10 +118,7 @@ class BundleFile:
                 yield row
 
     def text(self, sha256: str) -> str:
-        """Return the text of this hash; raise ConfigError for any other text.
-
-        It is also raised for texts requested again and again.
-        """
+        """Return the text of this hash; raise ConfigError for another, or too many."""
         data = self.read(f"{TEXTS}{sha256}.txt")
         self._texts_left -= len(data)
         if self._texts_left < 0:

@@ -86,7 +86,7 @@ class FileTail:
 def _is_event(line: bytes) -> bool:
     """Return whether a line is a whole event, and not one that a crash has cut short."""
     try:
-        return bool(line) and isinstance(json.loads(line), dict)
+        return isinstance(json.loads(line), dict)
     except ValueError:
         return False
 
@@ -94,8 +94,7 @@ def _is_event(line: bytes) -> bool:
 class EventLog:
     """Numbers events, keeps each before it is shown, and passes it on.
 
-    `earlier` are the events that were kept before; of a sitting that was killed they alone say how long it worked.
-    `gaps` are those found so far, in that order; a later sitting begins with them.
+    `earlier` are the events that were kept before, `gaps` those found so far, in that order.
     """
 
     def __init__(
@@ -107,10 +106,7 @@ class EventLog:
         seconds_before: float = 0.0,
         close: Callable[[], object] = lambda: None,
     ) -> None:
-        """Make a log that gives each event's number and line to `keep` before showing it.
-
-        `keep` raises StoreError when the disk is full.
-        """
+        """Make a log that gives each event's number and line to `keep` before showing it."""
         self._keep, self._listener, self.close = keep, listener, close
         self.earlier = list(earlier)
         self.gaps = [Gap(**e.model_dump(include=set(Gap.model_fields))) for e in earlier if e.kind == "gap_found"]
@@ -133,11 +129,8 @@ class EventLog:
         return time.monotonic() - self._begun
 
     def emit(self, event: Event) -> None:
-        """Keep an event with its number and pass it on; raise StoreError on a full disk.
-
-        One that only passes is not kept, and has the number of the event before it.
-        """
-        is_kept = event.kind not in PASSING
+        """Keep an event with its number and pass it on; raise StoreError on a full disk."""
+        is_kept = event.kind not in PASSING  # the others have the number of the event before
         self._number += is_kept
         stamped = safe_noun(event).model_copy(update={"number": self._number, "seconds": round(self.seconds, 3)})
         if is_kept:

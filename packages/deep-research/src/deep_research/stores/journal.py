@@ -5,8 +5,8 @@ import hashlib
 import json
 import threading
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import fields
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 
 from deep_research.concurrency import keep_soon
 from deep_research.errors import ResearchError, StoreError
-from deep_research.stores.run_store import StoredCall, StoredNote
+from deep_research.stores.run_store import StoredCall, StoredJournal, StoredNote
 from deep_research.stores.sqlite_file import open_database, tell_sqlite_errors
 
 _SCHEMA = """
@@ -34,7 +34,7 @@ FAILED = "failed"
 """The kind of the notes of failed calls, by kind and request: they fail the same way in a replay."""
 
 
-class SingleFlightJournal(ABC):
+class SingleFlightJournal(StoredJournal):
     """A journal that makes each call once, even in parallel (`ports.Journal.call`)."""
 
     def __init__(self) -> None:
@@ -122,14 +122,6 @@ class SingleFlightJournal(ABC):
 
     def count(self, kind: str) -> int:
         return len(self.answers(kind))
-
-    @abstractmethod
-    def answers(self, kind: str) -> Sequence[str]:
-        """See `ports.Journal.answers`."""
-
-    @abstractmethod
-    def note(self, kind: str, request: str, answer: str) -> None:
-        """See `ports.Journal.note`."""
 
 
 class SqliteJournal(SingleFlightJournal):

@@ -25,10 +25,30 @@ class QueueState(NamedTuple):
     runs: int
 
 
+class Queue(Protocol):
+    """A queue of runs that workers on several machines carry out."""
+
+    def enqueue_run(self, store: RunStore, *, priority: int, may_ask: bool, answer: str | None) -> None:
+        """Queue a run or report question for a worker; raise ConfigError or RunBusy."""
+        ...
+
+    def queue_state(self, owner: str) -> QueueState: ...
+    def is_queued(self, store: RunStore) -> bool:
+        """Return whether a run waits for a worker, or a worker carries it out."""
+        ...
+
+    def dequeue_run(self, store: RunStore) -> bool:
+        """Remove a run from the queue and stop its worker; return whether it was queued."""
+        ...
+
+
 class Database(Protocol):
     """Runs, limits, checkpoints and a queue that several machines share."""
 
-    limits: SharedLimits
+    @property
+    def limits(self) -> SharedLimits: ...
+    @property
+    def queue(self) -> Queue: ...
 
     def runs(self, owner: str, home: Path) -> RunStores:
         """Return the runs of an owner; `home` is for what a process keeps beside them."""
@@ -38,29 +58,10 @@ class Database(Protocol):
         """Give LangGraph's checkpoints, written with a serializer of its kind."""
         ...
 
-    def enqueue(self, store: RunStore, *, priority: int, may_ask: bool, answer: str | None) -> None:
-        """Queue a run or report question for a worker; raise ConfigError or RunBusy."""
-        ...
-
-    def queue_state(self, owner: str) -> QueueState:
-        """Return the number of live workers and of an owner's runs in the queue."""
-        ...
-
-    def is_queued(self, store: RunStore) -> bool:
-        """Return whether a run waits for a worker, or a worker carries it out."""
-        ...
-
-    def dequeue(self, store: RunStore) -> bool:
-        """Remove a run from the queue and stop its worker; return whether it was queued."""
-        ...
-
 
 @cache
 def database_at(url: str) -> Database:
-    """Return the database at an address; raise ConfigError or StoreError.
-
-    ConfigError means that no installed package knows its kind.
-    """
+    """Return the database at an address; raise StoreError, ConfigError for its kind."""
     scheme = url.partition(":")[0]
     for offered in entry_points(group="deep_research.databases", name=scheme):
         return offered.load()(url)
@@ -77,10 +78,7 @@ def database() -> Database:
 
 
 def open_runs(home: Path) -> RunStores:
-    """Return the runs of a state folder, or of its owner in the database.
-
-    Raises ConfigError and StoreError for a database that cannot be used.
-    """
+    """Return a state folder's runs, or its owner's; raise ConfigError, StoreError."""
     url = database_url()
     return database_at(url).runs(owner_of(home), home) if url else FolderRuns(home)
 

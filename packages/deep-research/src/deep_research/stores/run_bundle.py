@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -27,18 +26,11 @@ from deep_research.foreign_settings import name_all, take_over
 from deep_research.i18n.catalog import unsayable
 from deep_research.safe_text import safe_noun, safe_text
 from deep_research.settings import Settings
+from deep_research.stores import run_store
 from deep_research.stores.bundle_file import DAMAGE, FORMAT, MANIFEST, TEXTS, BundleFile, reason_of
 from deep_research.stores.event_log import tell_disk_errors
 from deep_research.stores.run_folder import replacing
-from deep_research.stores.run_store import (
-    RunRecord,
-    RunStore,
-    RunStores,
-    StoredCall,
-    StoredNote,
-    StoredPassage,
-    StoredSnapshot,
-)
+from deep_research.stores.run_store import RunRecord, RunStore, RunStores, StoredSnapshot
 from deep_research.text.inert_markdown import make_inert
 from deep_research.verification.chart_points import with_tables
 
@@ -54,7 +46,11 @@ _MOST_CITED, _MOST_CITED_IN_ALL = 1_000, 100_000
 """Passages that one statement of a report cites, and all: each is a row of a workbook."""
 _MOST_CODES = 20
 _FIRST_YEAR = 2000
-_calls, _notes, _passages = TypeAdapter(StoredCall), TypeAdapter(StoredNote), TypeAdapter(tuple[StoredPassage, ...])
+_calls, _notes, _passages = (
+    TypeAdapter(run_store.StoredCall),
+    TypeAdapter(run_store.StoredNote),
+    TypeAdapter(tuple[run_store.StoredPassage, ...]),
+)
 
 
 def write_bundle(store: RunStore, path: Path) -> None:
@@ -111,8 +107,8 @@ def read_bundle(
     """Take the run of a bundle in, and return it; one whose id is taken gets another.
 
     Nothing in it decides where anything is written, read, sent, started or paid: the user's `own` settings do, and
-    `on_left_out` is told what is not taken over for that. The run is there for others when all of it is. Raises ConfigError for a file that is no bundle,
-    is damaged or was changed, StoreError when the disk refuses.
+    `on_left_out` is told what is not taken over for that. The run is there for others when all of it is. Raises
+    ConfigError for a file that is no bundle, is damaged or was changed, StoreError when the disk refuses.
     """
     try:
         with closing(BundleFile(path)) as bundle:
@@ -158,8 +154,8 @@ def _fill(store: RunStore, bundle: BundleFile) -> list[str]:
             (_snapshot(row, bundle) for row in bundle.rows("snapshots.jsonl")),
         )
         journal.restore(
-            (_calls.validate_python(StoredCall(**row)) for row in bundle.rows("calls.jsonl")),
-            (_notes.validate_python(StoredNote(**row)) for row in bundle.rows("notes.jsonl")),
+            (_calls.validate_python(run_store.StoredCall(**row)) for row in bundle.rows("calls.jsonl")),
+            (_notes.validate_python(run_store.StoredNote(**row)) for row in bundle.rows("notes.jsonl")),
         )
     store.restore_events([safe_noun(event_adapter.validate_python(row)) for row in bundle.rows("events.jsonl")])
     for row in bundle.rows("steers.jsonl"):
@@ -181,11 +177,9 @@ def _sound(report: Report) -> Report:
     """Return a report with inert Markdown; raise ValueError if it cannot be shown."""
     cited = [len(claim.passages) for claim in report.claims]
     if max(cited, default=0) > _MOST_CITED or sum(cited) > _MOST_CITED_IN_ALL:
-        raise ValueError(
-            f"a statement cites more than {_MOST_CITED:,} passages, or all more than {_MOST_CITED_IN_ALL:,}"
-        )
+        raise ValueError(f"one statement cites over {_MOST_CITED:,} passages, or all over {_MOST_CITED_IN_ALL:,}")
     said = ((f"statement {claim.id}", claim.verdict) for claim in report.claims)
-    for what, told in chain(said, (("a gap", gap) for gap in report.gaps)):
+    for what, told in (*said, *(("a gap", gap) for gap in report.gaps)):
         if len(told.codes) > _MOST_CODES:
             raise ValueError(f"the reason of {what} has more than {_MOST_CODES} codes")
         if code := unsayable(told):

@@ -25,21 +25,10 @@ from deep_research.errors import RunBusy, RunNotFound, StoreError
 from deep_research.events import Event
 from deep_research.safe_text import safe_noun
 from deep_research.state_files import RUNS, beside, lock, make_private, make_private_folder, open_new
+from deep_research.stores import run_store
 from deep_research.stores.event_log import EventFile, EventLog, FileTail, read_events, read_lines, tell_disk_errors
 from deep_research.stores.journal import SqliteJournal
-from deep_research.stores.run_store import (
-    HEAD_CHARS,
-    Checkpoints,
-    Kept,
-    RunHead,
-    RunRecord,
-    RunStores,
-    busy_run,
-    is_run_id,
-    no_report,
-    no_run,
-    read_head,
-)
+from deep_research.stores.run_store import Checkpoints, Kept, RunHead, RunRecord, RunStores, is_run_id
 from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.verification.chart_points import with_tables
 
@@ -49,7 +38,6 @@ BEING_DELETED = ".deleted-"
 _BEING_TAKEN_IN = ".import-"
 """How the folder of a run begins that is being imported; what a crash leaves of it is deleted with an import a minute later."""
 _BEGINNING_SECONDS = 60.0
-"""How long an import that nobody holds may have just begun."""
 _TRIES, _MOMENT = 20, 0.01
 """Who looks whether a run is held has its lock for a moment: how often, and how many seconds apart, it is tried again."""
 _H = TypeVar("_H", RunHead, FollowUpHead)
@@ -58,11 +46,7 @@ _F = TypeVar("_F", FollowUp, FollowUpHead)
 
 @contextmanager
 def held(path: Path, *, run_id: str, tries: int = _TRIES) -> Iterator[None]:
-    """Hold the lock at `path`, which is no link, inside the block.
-
-    Raises RunBusy, which names the process that holds it, when another process does; StoreError when the file
-    cannot be made.
-    """
+    """Hold the lock at `path`, no link, inside the block; raise StoreError, RunBusy."""
     with tell_disk_errors(path):
         file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
     try:
@@ -99,7 +83,7 @@ def _busy(file: int, run_id: str) -> RunBusy:
     holder = f"process {said}" if said.isdigit() else "another process"
     if said == str(os.getpid()):
         holder += " (this one)"
-    return busy_run(run_id, holder, int(said) if said.isdigit() else None)
+    return run_store.busy_run(run_id, holder, int(said) if said.isdigit() else None)
 
 
 class RunFolder:
@@ -142,25 +126,23 @@ class RunFolder:
             return RunRecord.model_validate_json(self._record.read_text("utf-8"))
         except (OSError, ValidationError, UnicodeDecodeError) as error:
             if not self._record.exists():
-                raise no_run(self.run_id) from error
+                raise run_store.no_run(self.run_id) from error
             message = f"The run {self.run_id!r} is damaged: {str(self._record)!r} cannot be read."
             message += " What else there is of it lies in that folder." if self.report.exists() else ""
             raise RunNotFound(message, run_id=self.run_id) from error
 
     def head(self) -> RunHead:
         """Return the record's head, or one marked damaged; raise RunNotFound if missing."""
-        try:
+        with suppress(OSError, ValueError):
             return _head_in(RunHead, self._record)
-        except (OSError, ValueError):
-            try:
-                return self.load()
-            except RunNotFound as error:
-                if not self._record.exists():
-                    raise
-                made = datetime.fromtimestamp(self._record.stat().st_mtime, UTC).isoformat(timespec="seconds")
-                return RunHead(
-                    run_id=self.run_id, question="", language="", status="damaged", created=made, error=error.message
-                )
+        try:
+            return self.load()
+        except RunNotFound as error:
+            if not self._record.exists():
+                raise
+            made = datetime.fromtimestamp(self._record.stat().st_mtime, UTC).isoformat(timespec="seconds")
+            gone = error.message
+        return RunHead(run_id=self.run_id, question="", language="", status="damaged", created=made, error=gone)
 
     def save_result(self, report: Report) -> str:
         report = safe_noun(report)
@@ -175,7 +157,7 @@ class RunFolder:
         try:
             return Report.model_validate_json(self.result.read_text("utf-8"))
         except (OSError, ValidationError, UnicodeDecodeError) as error:
-            raise no_report(self.run_id) from error
+            raise run_store.no_report(self.run_id) from error
 
     def open_library(self, shown: str | None = None) -> SqliteLibrary:
         return SqliteLibrary(self.library)
@@ -236,10 +218,9 @@ class RunFolder:
         path = self._follow_ups / f"{number}.json"
         try:
             return read(path)
-        except FileNotFoundError:
-            return None
         except (OSError, ValueError) as error:
-            _log.warning("The follow-up %s cannot be read: %s", path, error)
+            if not isinstance(error, FileNotFoundError):
+                _log.warning("The follow-up %s cannot be read: %s", path, error)
             return None
 
     def _numbers(self) -> list[int]:
@@ -297,7 +278,7 @@ class FolderRuns(RunStores):
 
     def store(self, run_id: str) -> RunFolder:
         if not is_run_id(run_id):  # it would be a path
-            raise no_run(run_id)
+            raise run_store.no_run(run_id)
         return RunFolder(self._home, run_id)
 
     def has(self, run_id: str) -> bool:
@@ -339,8 +320,8 @@ def folder_size(folder: Path) -> int:
 
 def _head_in(kind: type[_H], path: Path) -> _H:
     with path.open(encoding="utf-8") as file:
-        begins = file.read(HEAD_CHARS)
-        return read_head(kind, begins, lambda: begins + file.read())
+        begins = file.read(run_store.HEAD_CHARS)
+        return run_store.read_head(kind, begins, lambda: begins + file.read())
 
 
 def write_atomically(path: Path, text: str, *, private: bool = True) -> None:

@@ -24,7 +24,6 @@ Origin = Literal["", "refresh"]
 HEAD_CHARS = 16_384
 """So much of a record is read for a list: its fields stand in their order, those of its head first."""
 _LISTED_CHARS = 2_000
-"""So much of a text a list holds."""
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 
@@ -74,10 +73,7 @@ _H = TypeVar("_H", RunHead, FollowUpHead)
 
 
 def read_head(kind: type[_H], begins: str, whole: Callable[[], str]) -> _H:
-    """Return a record's head from the first `HEAD_CHARS` or all of its JSON.
-
-    The `whole` is read where the head is longer, or an earlier version has put its fields elsewhere. Raises ValueError.
-    """
+    """Return a record's head from the first `HEAD_CHARS` of its JSON, or the `whole`."""
     is_cut = len(begins) >= HEAD_CHARS
     given = from_json(begins, allow_partial="trailing-strings" if is_cut else False)
     # Its question stands last: what is there of it is enough, or the field behind it was reached.
@@ -133,31 +129,18 @@ class StoredSnapshot(NamedTuple):
 
 
 class StoredJournal(Journal, Protocol):
-    """A journal that can be copied to another place."""
+    """A journal that can be copied to another place; it gives the oldest first."""
 
-    def calls(self) -> Iterator[StoredCall]:
-        """Yield all calls, oldest first."""
-        ...
-
-    def all_notes(self) -> Iterator[StoredNote]:
-        """Yield all notes, in the order in which they were first made."""
-        ...
-
-    def restore(self, calls: Iterable[StoredCall], notes: Iterable[StoredNote]) -> None:
-        """Take calls and notes of another journal over, as they are."""
-        ...
+    def calls(self) -> Iterator[StoredCall]: ...
+    def all_notes(self) -> Iterator[StoredNote]: ...
+    def restore(self, calls: Iterable[StoredCall], notes: Iterable[StoredNote]) -> None: ...
 
 
 class StoredLibrary(Library, Protocol):
-    """A library that can be copied to another place."""
+    """A library that can be copied to another, empty one; it gives the oldest first."""
 
-    def snapshots(self) -> Iterator[StoredSnapshot]:
-        """Yield all snapshots with their passages, oldest first."""
-        ...
-
-    def restore(self, sources: Iterable[Source], snapshots: Iterable[StoredSnapshot]) -> None:
-        """Copy sources and snapshots with their ids into this empty library."""
-        ...
+    def snapshots(self) -> Iterator[StoredSnapshot]: ...
+    def restore(self, sources: Iterable[Source], snapshots: Iterable[StoredSnapshot]) -> None: ...
 
 
 def is_run_id(text: str) -> bool:
@@ -195,8 +178,7 @@ def busy_run(run_id: str, holder: str, process: int | None = None) -> RunBusy:
 class Guard(NamedTuple):
     """What holds for each checkpoint in a database.
 
-    It is written only while the process has the fence token of the run (None: the run is not held), and after
-    `write_notes` has written what the journal knows: a run goes on from its checkpoint, and a replay needs the notes.
+    It is written only while the process has the fence token of the run (None: not held), and after `write_notes`.
     """
 
     run_id: str
@@ -215,7 +197,8 @@ class Checkpoints(NamedTuple):
 class RunStore(Protocol):
     """All stored data of one run; `part` is "" or the number of a follow-up.
 
-    Each method raises StoreError when the disk or the database fails. `place` says in messages where it lies.
+    Each method raises StoreError when the disk or the database fails. `place` says in messages where it lies. A record
+    is replaced in one step; events, instructions and follow-ups are given in their order.
     """
 
     run_id: str
@@ -223,22 +206,13 @@ class RunStore(Protocol):
     report_place: str
     poll_seconds: float
 
-    def exists(self) -> bool:
-        """Return whether there is such a run."""
-        ...
-
+    def exists(self) -> bool: ...
     def load(self) -> RunRecord:
         """Return the record. Raises RunNotFound."""
         ...
 
-    def save(self, record: RunRecord) -> None:
-        """Replace the record in one step."""
-        ...
-
-    def has_report(self) -> bool:
-        """Return whether the report is there."""
-        ...
-
+    def save(self, record: RunRecord) -> None: ...
+    def has_report(self) -> bool: ...
     def save_result(self, report: Report) -> str:
         """Keep the result; return where a person finds the report (`report_place`)."""
         ...
@@ -248,24 +222,14 @@ class RunStore(Protocol):
         ...
 
     def open_library(self, shown: str | None = None) -> StoredLibrary:
-        """Open the run's library; it need not be searchable if `shown` is given.
-
-        `shown` is the id of the source to show, or "" for all sources.
-        """
+        """Open the run's library; if only one source is `shown` ("": all), not to search."""
         ...
 
-    def open_journal(self) -> StoredJournal:
-        """Open the journal of the run."""
-        ...
-
-    def open_log(self, listener: Callable[[Event], None], *, part: str = "", seconds_before: float = 0.0) -> EventLog:
-        """Open the log of events for writing."""
-        ...
-
-    def read_events(self, part: str = "") -> list[Event]:
-        """Return the events so far, in order."""
-        ...
-
+    def open_journal(self) -> StoredJournal: ...
+    def open_log(
+        self, listener: Callable[[Event], None], *, part: str = "", seconds_before: float = 0.0
+    ) -> EventLog: ...
+    def read_events(self, part: str = "") -> list[Event]: ...
     def restore_events(self, events: Sequence[Event], part: str = "") -> None:
         """Take the events of another store over, as they are."""
         ...
@@ -274,10 +238,7 @@ class RunStore(Protocol):
         """Return a reader of the event lines, which gives only new lines each time."""
         ...
 
-    def checkpoints_at(self, part: str = "") -> Checkpoints:
-        """Return where the checkpoints are."""
-        ...
-
+    def checkpoints_at(self, part: str = "") -> Checkpoints: ...
     def held(self) -> AbstractContextManager[None]:
         """Hold the run for one process at a time inside the block; raise RunBusy."""
         ...
@@ -286,26 +247,11 @@ class RunStore(Protocol):
         """Return whether a process carries the run out at this moment."""
         ...
 
-    def add_steer(self, steer: Steer) -> None:
-        """Append an instruction of the user."""
-        ...
-
-    def read_steers(self) -> list[Steer]:
-        """Return the instructions of the user, oldest first."""
-        ...
-
-    def read_follow_ups(self) -> list[FollowUp]:
-        """Return the follow-ups, in order."""
-        ...
-
-    def list_follow_ups(self) -> list[FollowUpHead]:
-        """Return the heads of the follow-ups, in order."""
-        ...
-
-    def read_follow_up(self, number: int) -> FollowUp | None:
-        """Return a follow-up; None where there is none of that number."""
-        ...
-
+    def add_steer(self, steer: Steer) -> None: ...
+    def read_steers(self) -> list[Steer]: ...
+    def read_follow_ups(self) -> list[FollowUp]: ...
+    def list_follow_ups(self) -> list[FollowUpHead]: ...
+    def read_follow_up(self, number: int) -> FollowUp | None: ...
     def next_follow_up(self) -> int:
         """Return the number of the next follow-up; an unreadable one keeps its number."""
         ...
@@ -322,10 +268,7 @@ class RunStore(Protocol):
 class RunStores(Protocol):
     """All runs of one state folder, or of one owner in a database."""
 
-    def create(self, record: RunRecord) -> RunStore:
-        """Make a run."""
-        ...
-
+    def create(self, record: RunRecord) -> RunStore: ...
     def taking_in(self, record: RunRecord) -> AbstractContextManager[RunStore]:
         """Make a run that others see when the block has ended well, and never otherwise."""
         ...
@@ -334,19 +277,13 @@ class RunStores(Protocol):
         """Return what is kept of a run, by its whole id; nothing is looked up."""
         ...
 
-    def has(self, run_id: str) -> bool:
-        """Return whether there is a run of this whole id among them."""
-        ...
-
+    def has(self, run_id: str) -> bool: ...
     def is_free(self, run_id: str) -> bool:
         """Return whether no run has an id, nor anybody else's."""
         ...
 
     def open(self, run_id: str, *, is_whole: bool = False) -> RunStore:
-        """Return a run by its id or an unambiguous part of it; raise RunNotFound.
-
-        With `is_whole` only a whole id is accepted.
-        """
+        """Return a run by its id or (unless `is_whole`) a clear part; raise RunNotFound."""
         if self.has(run_id):
             return self.store(run_id)
         if is_whole:
@@ -357,17 +294,12 @@ class RunStores(Protocol):
             raise RunNotFound(f"{why}. `deep-research list` shows all runs.", run_id=run_id)
         return self.store(matches[0])
 
-    def ids(self) -> Sequence[str]:
-        """Return the ids of all runs."""
-        ...
-
+    def ids(self) -> Sequence[str]: ...
     def list(self) -> Sequence[RunHead]:
         """Return the heads of all runs, newest first, damaged ones too."""
         ...
 
-    def kept(self) -> Kept:
-        """Return how much is kept."""
-        ...
+    def kept(self) -> Kept: ...
 
     def new_id(self, wanted: str = "") -> str:
         """Return an unused run id: `wanted` if free and fit for a name, else a dated one."""

@@ -24,11 +24,9 @@ _NO_FTS5 = "The SQLite library of this Python was built without FTS5: use a Pyth
 
 
 def open_database(path: str) -> sqlite3.Connection:
-    """Open or create the SQLite file `path`, for its owner alone.
+    """Open or create the SQLite file `path`, for its owner alone. Raises StoreError.
 
-    A crash of this process loses nothing committed.
-
-    The connection may be used by several threads, one at a time. Raises StoreError.
+    The connection may be used by several threads, one at a time.
     """
     if path != ":memory:":
         make_private_file(path)

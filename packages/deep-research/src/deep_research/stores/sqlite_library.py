@@ -22,8 +22,6 @@ from deep_research.stores.sqlite_file import open_database, tell_sqlite_errors
 from deep_research.text.passages import cut_passages
 
 _CHUNK = 16_384
-
-
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS sources (
@@ -49,9 +47,8 @@ _INSERT_PASSAGE = (
     "INSERT INTO passages (source, ordinal, snapshot, text, start, stop, page, heading) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _SOURCE_ID = re.compile(r"s([1-9][0-9]{0,15})")
-_PASSAGE_ID = re.compile(r"(s[1-9][0-9]{0,15})p([1-9][0-9]{0,15})")
+_PASSAGE_ID = re.compile(r"s([1-9][0-9]{0,15})p([1-9][0-9]{0,15})")
 _SEEN = 5_000
-"""So many passages are kept in memory."""
 _MOST_TITLE = 1_000
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -69,10 +66,7 @@ def _guarded(method: Callable[Concatenate["SqliteLibrary", _P], _T]) -> Callable
 
 
 class SqliteLibrary:
-    """Implements `ports.Library` in the file `path` (":memory:" for none).
-
-    Raises StoreError when the file cannot be used.
-    """
+    """Implements `ports.Library` in the file `path` (":memory:" for none)."""
 
     def __init__(self, path: Path | str) -> None:
         self._path = str(path)
@@ -218,10 +212,7 @@ class SqliteLibrary:
         )
 
     def _indexed(self, source: int, text: str | None = None) -> tuple[str, dict[int, tuple[str, str]]]:
-        """Return a source's title, and the text and headings of its passages by number.
-
-        `text` is that of the newest snapshot where it is at hand.
-        """
+        """Return a source's title, and the text and headings of its passages by number."""
         query = "SELECT number, start, stop, heading, text FROM passages WHERE source = ? AND current"
         rows = self._db.execute(query, (source,)).fetchall()
         if not rows:
@@ -237,9 +228,7 @@ class SqliteLibrary:
     @_guarded
     def _source(self, source: str) -> Source | None:
         row = self._db.execute("SELECT number, facts FROM sources WHERE number = ?", (_number(source),)).fetchone()
-        if row is None:
-            return None
-        return self._owners.setdefault(source, _source(*row))
+        return self._owners.setdefault(source, _source(*row)) if row is not None else None
 
     @_guarded
     def sources(self) -> Sequence[Source]:
@@ -272,10 +261,8 @@ class SqliteLibrary:
     @_guarded
     def _passage(self, passage: str) -> Passage | None:
         match = _PASSAGE_ID.fullmatch(passage)
-        if match is None:
-            return None
         query = "SELECT number FROM passages WHERE source = ? AND ordinal = ?"
-        row = self._db.execute(query, (_number(match[1]), int(match[2]))).fetchone()
+        row = self._db.execute(query, (int(match[1]), int(match[2]))).fetchone() if match else None
         found = self._passage_at(row[0]) if row else None
         return found[0] if found else None
 
@@ -389,13 +376,5 @@ def _one_line(text: str) -> str:
 def _passage_of(row: tuple[Any, ...], text: str) -> Passage:
     """Return the passage in a row of `_PASSAGE`."""
     source, ordinal, sha256, start, stop, page, heading, *_ = row
-    return Passage(
-        id=f"s{source}p{ordinal}",
-        source=f"s{source}",
-        sha256=sha256,
-        start=start,
-        end=stop,
-        text=text,
-        page=page,
-        heading=heading,
-    )
+    ids = {"id": f"s{source}p{ordinal}", "source": f"s{source}", "sha256": sha256}
+    return Passage(**ids, start=start, end=stop, text=text, page=page, heading=heading)

@@ -33,9 +33,7 @@ _WRITTEN = re.compile(r"\d[\d,]*(?:\.(?P<decimals>\d+))?")
 
 
 def evaluate(expression: str) -> Decimal | None:
-    """Return the value of numbers, `+ - * / ** %` and parentheses, else None.
-
-    None is also returned for values that grow out of bounds.
+    """Return the value of an expression of `+ - * / ** %` and parentheses, or None.
 
     `5%` is 0.05; thousands may be parted by commas, and scales written behind a number (3 million, 20万).
     """
@@ -48,10 +46,7 @@ def evaluate(expression: str) -> Decimal | None:
 
 
 def _as_python(expression: str) -> Iterator[str]:
-    """Yield an expression as Python: numbers as exact text, `%` as their attribute.
-
-    Raises ValueError for what is no arithmetic.
-    """
+    """Yield an expression as Python, or raise ValueError; `%` becomes an attribute."""
     position = 0
     while position < len(expression):
         token = _TOKEN.match(expression, position)

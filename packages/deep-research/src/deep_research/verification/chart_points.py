@@ -17,17 +17,13 @@ from deep_research.verification.citations import cited_ids
 from deep_research.verification.figures import missing_figures
 
 INFO = "chart"
-"""What stands behind the opening marks of such a block."""
 _LONG_FENCE = "`" * 12
 MOST_POINTS = 60
 _SHOWN, _SIGNIFICANT = 60, 12
 
 
 class Chart(NamedTuple):
-    """A chart at `text[start:end]`, fence included, with a figure or else a `fault`.
-
-    `fault` says why no figure can be drawn, and is "" where one can.
-    """
+    """A chart at `text[start:end]`, fence included; `fault` is why it has no figure."""
 
     start: int
     end: int
@@ -57,11 +53,12 @@ def _read(text: str, start: int, end: int) -> Chart:
     if not isinstance(listed, list) or not 1 < len(listed) <= MOST_POINTS:
         return Chart(start, end, fault=f"the chart has no list of 2 to {MOST_POINTS} points")
     title, unit = _line(given.get("title")), _line(given.get("unit"))
-    points = [_point(point, unit) for point in listed]
-    if (wrong := next((number for number, point in enumerate(points, 1) if point is None), 0)) > 0:
-        return Chart(start, end, fault=f"point {wrong} of the chart has no label or no number as its value")
-    kept = tuple(point for point in points if point is not None)
-    return Chart(start, end, Figure(kind=kind, title=title, unit=unit, points=kept))
+    points: list[FigurePoint] = []
+    for number, given in enumerate(listed, 1):
+        if (point := _point(given, unit)) is None:
+            return Chart(start, end, fault=f"point {number} of the chart has no label or no number as its value")
+        points.append(point)
+    return Chart(start, end, Figure(kind=kind, title=title, unit=unit, points=tuple(points)))
 
 
 def read_chart(text: str) -> Figure | None:
@@ -111,10 +108,8 @@ def with_tables(text: str, report: Report | None = None, *, is_rendered: bool = 
             rows = [(figure.title, figure.unit), ("---", "---"), *((p.label, p.display) for p in figure.points)]
             cells = [[make_inert(said).replace("|", r"\|") for said in row] for row in rows]
             for row, point in zip(cells[2:], figure.points, strict=True):
-                cited = sorted(
-                    {numbers[source] for key in point.passages if (source := key.partition("p")[0]) in numbers}
-                )
-                row[1] += "".join(f" [{number}]" for number in cited)
+                cited = {numbers.get(key.partition("p")[0], 0) for key in point.passages} - {0}
+                row[1] += "".join(f" [{number}]" for number in sorted(cited))
                 row[1] += DOUBT_SIGN if report is not None and is_doubtful(point, report) else ""
             table = "\n".join(f"| {label} | {value} |" for label, value in cells)
             text = f"{text[: chart.start]}{table}{text[chart.end :]}"
@@ -122,19 +117,13 @@ def with_tables(text: str, report: Report | None = None, *, is_rendered: bool = 
 
 
 def chart_problems(chart: Chart, passages: Mapping[str, str | None]) -> list[str]:
-    """Return a chart's problems in words: not drawable, or values not in passages.
-
-    `passages` holds what the passages of its points tell, None for an id that does not exist.
-    """
+    """Return a chart's problems in words; a passage that does not exist is None."""
     return [chart.fault] if chart.fault else [p for point in chart.points for p in _problems(point, passages)]
 
 
 def is_doubtful(point: FigurePoint, report: Report) -> bool:
-    """Return whether a point's value is not in its passages, or none is named.
-
-    Of a source that is cited as a whole the report does not hold the text: nothing is said of it.
-    """
-    if any("p" not in key for key in point.passages):
+    """Return whether a point's value is not in its passages, or none is named."""
+    if any("p" not in key for key in point.passages):  # of a whole source the report holds no text
         return False
     known = [(key, one) for key in point.passages if (one := report.passages.get(key)) is not None]
     titles = {one.source: f"{one.title}\n{one.location}\n{one.url}" for one in report.references}

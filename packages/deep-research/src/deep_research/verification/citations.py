@@ -8,7 +8,6 @@ alone: S1P1 is the name of a receptor.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import NamedTuple
 
 from claimcheck.lexicon import any_word
@@ -76,8 +75,7 @@ def citations(text: str) -> list[Citation]:
     spans = code_spans(text)
     whole = (m for m in _SOURCES.finditer(plain) if not (is_within(spans, m.start()) or _LINK.match(text, m.end())))
     sources = (Citation(m.start(), m.end(), tuple(re.findall(r"s\d+", m[1]))) for m in whole)
-    found = chain(_lists(text, plain, spans), sources)
-    return join_citations(text, sorted(found))
+    return join_citations(text, sorted((*_lists(text, plain, spans), *sources)))
 
 
 def without_ids(text: str) -> str:
@@ -91,10 +89,7 @@ def without_ids(text: str) -> str:
 
 
 def join_citations(text: str, found: Iterable[Citation]) -> list[Citation]:
-    """Return citations, adjacent ones or lists within one bracket joined as one.
-
-    The joined citation keeps the text that the first one keeps.
-    """
+    """Return citations, adjacent ones or lists within one bracket joined as one."""
     groups: list[list[Citation]] = []
     end = 0
     for one in found:
@@ -208,15 +203,11 @@ def cited_ids(text: str) -> tuple[str, ...]:
 
 def normalize_citations(text: str) -> str:
     """Return `text` with every citation as `[s1p2][s1p3]`, otherwise unchanged."""
-    found = [(c.start, c.end, _spaced(c, text)) for c in citations(text)]
-    return RewrittenText(text, found).text
+    return RewrittenText(text, [(c.start, c.end, _spaced(c, text)) for c in citations(text)]).text
 
 
 def _spaced(citation: Citation, text: str) -> str:
-    """Return a citation in report form after its bracket's other text, with a space.
-
-    Bare ids are separated from the word before them.
-    """
+    """Return a citation in report form after its bracket's other text, with a space."""
     before = text[citation.start - 1 : citation.start]
     bare = text[citation.start : citation.start + 1].isalnum() and before.isalnum()
     return citation.kept + " " * (bare or citation.kept[-1:].isalnum()) + cite_ids(citation.ids)
@@ -234,10 +225,9 @@ def number_citations(
     replaced: list[tuple[int, int, str]] = []
     for one in citations(text):
         numbers = dict.fromkeys(number for key in one.ids if (number := number_of(key)) is not None)
-        start = one.start
-        if not numbers and not one.kept:
-            start -= text[start - 1 : start] == " "
-        replaced.append((start, one.end, one.kept + "".join(f"[{number}]" for number in numbers)))
+        new = one.kept + "".join(f"[{number}]" for number in numbers)
+        space = not new and text[one.start - 1 : one.start] == " "
+        replaced.append((one.start - space, one.end, new))
     replaced += [
         (other.start(), other.end(), rf"\[{other[1]}\]")
         for other in _NUMBER.finditer(text)

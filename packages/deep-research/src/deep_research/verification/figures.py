@@ -9,7 +9,7 @@ from claimcheck.language import detect
 from claimcheck.lexicon import any_of, any_word, entry, groups
 from claimcheck.numbers import is_within
 from claimcheck.text.kept_readings import keep_readings
-from claimcheck.text.measures import CALENDAR, MONEY, MONTHS, Quantity, date_parts, in_base, is_same_size, same_date
+from claimcheck.text.measures import CALENDAR, MONTHS, Quantity, date_parts, in_base, is_same_size, same_date
 from claimcheck.text.names import amounts
 from claimcheck.text.quantities import is_step, quantities
 from claimcheck.text.tokens import normalise
@@ -88,10 +88,8 @@ def _lone_months(text: str, dates: Sequence[Quantity]) -> list[Quantity]:
 
 def _day_first(text: str) -> list[Quantity]:
     """Return the dates that may be read day first: 12/11/2026 as 12 November."""
-    return [
-        Quantity(Decimal(int(year) * 10000 + int(month) * 100 + int(day)), "date", 0, 0)
-        for day, month, year in _SLASHED.findall(text)
-    ]
+    dates = (int(year) * 10000 + int(month) * 100 + int(day) for day, month, year in _SLASHED.findall(text))
+    return [Quantity(Decimal(date), "date", 0, 0) for date in dates]
 
 
 _figures_of = keep_readings(1024)(_Figures)
@@ -126,10 +124,7 @@ def missing_figures(statement: str, texts: Sequence[str]) -> list[MissingFigure]
 
 
 def _missing_times(statement: str, known: Sequence[_Figures]) -> Iterator[tuple[int, int]]:
-    """Yield the spans of months without a year, quarters and halves in no text.
-
-    A quarter or half counts only where the texts have others.
-    """
+    """Yield the spans of lone months, quarters and halves where texts have others."""
     there = {date_parts(q)[1:] for one in known for q in one.dates}
     months = {month for month, _day in there if month}
     for lone in _lone_months(statement, [q for q in quantities(statement) if q.unit in CALENDAR]):
@@ -161,15 +156,13 @@ def _right_sums(statement: str) -> Iterator[tuple[int, int]]:
 def _has(known: _Figures, figure: Quantity, written: str) -> bool:
     """Tell whether a text has a figure."""
     if figure.unit in CALENDAR:
-        if any(
-            same_date(figure, other) and (date_parts(other)[0] or not date_parts(figure)[0]) for other in known.dates
-        ):
+        has_year = date_parts(figure)[0] > 0
+        if any(same_date(figure, other) and (date_parts(other)[0] or not has_year) for other in known.dates):
             return True
         return figure.unit == "year" and (str(figure.value) in known.runs or figure.value in known.bare)
     if figure.unit == "decade":
-        return any(date_parts(other)[0] // 10 == int(figure.value) // 10 for other in known.dates) or (
-            figure.value in known.values or str(figure.value) in known.runs
-        )
+        is_dated = any(date_parts(other)[0] // 10 == int(figure.value) // 10 for other in known.dates)
+        return is_dated or figure.value in known.values or str(figure.value) in known.runs
     if figure.unit in ("", "ordinal", "fraction", "clock"):
         plain = normalise(written).replace(",", "")
         if "." in plain and any(written.startswith(f"{plain}.") for written in known.digits):
@@ -197,15 +190,11 @@ def _is_same(figure: Quantity, other: Quantity) -> bool:
     if base == other_base:
         return _is_close(value, other_value, figure)
     units = {figure.unit, other.unit}
-    if "" in units or units <= {"%", "pp"} or units <= {"¥", "cny", "jpy"} or units <= {"", "ordinal", "times"}:
-        return _is_close(figure.value, other.value, figure) or (
-            units == {"%", ""} and figure.unit == "%" and figure.value == other.value * 100
-        )
-    if "year" in units and "years" not in units and not units & MONEY:
-        return False
-    return (base.startswith(f"{other_base}/") or other_base.startswith(f"{base}/")) and _is_close(
-        figure.value, other.value, figure
-    )
+    if "" in units or units <= {"%", "pp"} or units <= {"¥", "cny", "jpy"}:
+        is_share = units == {"%", ""} and figure.unit == "%" and figure.value == other.value * 100
+        return is_share or _is_close(figure.value, other.value, figure)
+    is_part = base.startswith(f"{other_base}/") or other_base.startswith(f"{base}/")
+    return is_part and _is_close(figure.value, other.value, figure)
 
 
 def _is_close(value: Decimal, other: Decimal, figure: Quantity) -> bool:
@@ -221,8 +210,5 @@ def _is_close(value: Decimal, other: Decimal, figure: Quantity) -> bool:
 
 def _elsewhere(figure: Quantity, known: Sequence[_Figures]) -> str:
     """Return how the number of a figure stands in the texts, with another unit."""
-    for one in known:
-        for other in one.amounts:
-            if other.value == figure.value:
-                return one.text[other.start : other.end].strip()
-    return ""
+    there = (one.text[q.start : q.end].strip() for one in known for q in one.amounts if q.value == figure.value)
+    return next(there, "")

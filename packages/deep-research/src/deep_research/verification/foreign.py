@@ -22,7 +22,6 @@ from deep_research.verification.references import (
     SCHEME,
     SOURCE_WORD,
     ListedReference,
-    ReferenceLists,
     addresses,
     read_lists,
     stops_behind,
@@ -71,13 +70,13 @@ _AROUND = (
     ),
 )  # fmt: skip
 """What stands before and behind citations that belongs to them: brackets, or a source word where a sentence could begin."""
+_BLANK = re.compile(r"\s*")
 _SECTION = re.compile(r"^#{1,6}[ \t]++(?P<title>[^\n]+)", re.MULTILINE)
 _STOP_BEFORE = re.compile(r"[.!?。！？…][\"”’)）」』*_]{0,3}[ \t]{0,3}$")
 _BEHIND_LABEL = re.compile(r"[*_]{0,2}(?:[ \t.,;，；、]*(?:\Z|[\n(（\[|])|[.。](?!\w)|[ \t]+(?P<word>[A-ZÀ-Ý]\w*))")
 _ORDINARY = frozenset(words("stop_words.function") + words("language.function_words"))
 _WORD = re.compile(rf"[{CJK}]{{1,3}}|[^\W{CJK}]+")
 _MOST_URLS = 20
-"""Addresses of one entry of a list: each mark of the entry cites them all."""
 _LONGEST_NAME = 3
 """Words of a link that can be the name of its source; what is longer says something."""
 
@@ -99,7 +98,7 @@ def _marks(text: str) -> Iterator[_Mark]:
         style, parts = found.lastgroup or "", found.groupdict("")
         names, at, words = (parts.get(f"{style}_{part}", "") for part in ("names", "at", "words"))
         start, end = found.span()
-        if style == "bare" and found[0] == at and not _STOP_BEFORE.search(text, max(0, start - 8), start):
+        if style == "bare" and found[0] == at and not _is_behind_stop(text, start):
             at = at.rstrip(stops_behind(text, start))
             end = start + len(at)
         yield _Mark(style, start, end, names, at, words)
@@ -114,10 +113,7 @@ class ForeignReference(NamedTuple):
 
 
 class ForeignReport(NamedTuple):
-    """A report as it was found, with the references that each of its citations names.
-
-    `apart` are the stretches of its lists of references, and of what our own reports say of their making: they state nothing.
-    """
+    """A report as found; `apart`, its lists and our own sections, nothing is stated."""
 
     text: str
     citations: tuple[Citation, ...]
@@ -136,9 +132,13 @@ class ForeignReport(NamedTuple):
             last = bisect_right(starts, citation.start) - 1
             if last < 0 or is_within(self.apart, citation.start):
                 continue
-            if self._is_alone(citation, found[last]):
+            one = found[last]
+            before = self.text[self.text.rfind("\n", 0, citation.start) + 1 : citation.start]
+            is_below = not before.strip() and citation.start > one.block[0]
+            is_last = not citation.kept and _BLANK.fullmatch(self.text, citation.end, max(citation.end, one.block[1]))
+            if citation.start >= one.end or (is_below and is_last):
                 above = _above(found, last, given)
-            elif self._ends_block(citation, found[last]):
+            elif is_last and one.kind != "row" and _is_behind_stop(self.text, citation.start):
                 above = _before(found, last)
             else:
                 continue
@@ -147,19 +147,9 @@ class ForeignReport(NamedTuple):
             given = last  # what stands above has the sources of that line, and is not looked through again
         return found
 
-    def _is_alone(self, citation: Citation, last: Statement) -> bool:
-        """Tell whether a citation stands in a line of its own below its last statement."""
-        before = self.text[self.text.rfind("\n", 0, citation.start) + 1 : citation.start]
-        is_below = not before.strip() and citation.start > last.block[0]
-        return citation.start >= last.end or (is_below and self._is_last(citation, last))
 
-    def _ends_block(self, citation: Citation, last: Statement) -> bool:
-        """Tell whether a citation follows the last stop of a paragraph or list item."""
-        is_behind_stop = _STOP_BEFORE.search(self.text, max(0, citation.start - 8), citation.start) is not None
-        return is_behind_stop and last.kind != "row" and self._is_last(citation, last)
-
-    def _is_last(self, citation: Citation, last: Statement) -> bool:
-        return not citation.kept and not self.text[citation.end : last.block[1]].strip()
+def _is_behind_stop(text: str, start: int) -> bool:
+    return _STOP_BEFORE.search(text, max(0, start - 8), start) is not None
 
 
 def _before(statements: Sequence[Statement], last: int) -> Sequence[int]:
@@ -169,10 +159,7 @@ def _before(statements: Sequence[Statement], last: int) -> Sequence[int]:
 
 
 def _above(statements: Sequence[Statement], last: int, given: int) -> Iterator[int]:
-    """Yield the statements above a source line: all of a table, list or paragraph.
-
-    Those up to `given` have one of their own.
-    """
+    """Yield the statements above a source line: all of a table, list or paragraph."""
     block = statements[last]
     for place in range(last, given, -1):
         one = statements[place]
@@ -189,12 +176,12 @@ def read_report(text: str) -> ForeignReport:
 
 
 class _Reading:
-    """Reads one report; gives each thing it cites a key."""
+    """Gives each thing that a report cites a key."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.code = code_spans(text)
-        self.lists: ReferenceLists = read_lists(text, self.code)
+        self.lists = read_lists(text, self.code)
         self.apart = tuple(sorted((*self.lists.spans, *_own_sections(text, self.lists.spans))))
         self.keys: dict[tuple[str, str], str] = {}
         self.references: list[ForeignReference] = []
@@ -223,10 +210,7 @@ class _Reading:
         return tuple(self._key(url, listed.title) for url in listed.urls[:_MOST_URLS] or ("",))
 
     def _numbered(self, name: str, offset: int, told: str, *, is_raised: bool) -> tuple[str, ...]:
-        """Return the references of a name: its entry, or one known only by its mark.
-
-        The latter is made of the name and the words `told` in the mark.
-        """
+        """Return the references of a name: its entry, or one made of its mark."""
         listed = self.lists.find(name, offset, is_raised=is_raised)
         return self._listed(listed) if listed else (self._key("", f"[{re.sub(_PRIVATE, ' ', name)}] {told}".strip()),)
 
@@ -244,8 +228,9 @@ class _Reading:
                 continue
             if ids := self._meant(mark, mark.start):
                 is_shown = mark.style in ("link", "page", "reference") and not self._is_label(mark)
-                has_stops = mark.style in ("link", "reference") and not is_shown and self._is_behind_stop(mark)
-                end = mark.end + (has_stops and self.text[mark.end : mark.end + 1] in (".", "。"))
+                is_label = mark.style in ("link", "reference") and not is_shown
+                has_stops = is_label and self.text[mark.end : mark.end + 1] in (".", "。")
+                end = mark.end + (has_stops and _is_behind_stop(self.text, mark.start))
                 yield Citation(mark.start, end, ids, mark.words if is_shown else "")
 
     def _is_citation(self, mark: _Mark) -> bool:
@@ -276,10 +261,7 @@ class _Reading:
         behind = _BEHIND_LABEL.match(self.text, mark.end)
         # A capital may go on with the name: "[Apache](…) Kafka"; that of a word like "The" begins a sentence.
         is_last = behind is not None and (not behind["word"] or behind["word"].lower() in _ORDINARY)
-        return bool(is_word or (is_last and self._is_behind_stop(mark)))
-
-    def _is_behind_stop(self, mark: _Mark) -> bool:
-        return _STOP_BEFORE.search(self.text, max(0, mark.start - 8), mark.start) is not None
+        return bool(is_word or (is_last and _is_behind_stop(self.text, mark.start)))
 
     def _meant(self, mark: _Mark, offset: int) -> tuple[str, ...]:
         """Return the keys of what a mark cites."""
@@ -295,20 +277,14 @@ class _Reading:
 
 
 def _is_name(words: str) -> bool:
-    """Tell whether a link's words only name its source.
-
-    They are a number, an address, or a few words without a figure.
-    """
+    """Tell whether a link's words are an address or a few words without a figure."""
     parts = _WORD.findall(words)
     is_short = len(parts) <= _LONGEST_NAME and not any(p.isdigit() and not re.match("(?:19|20)..$", p) for p in parts)
     return is_short or (words.isascii() and len(words.split()) == 1)
 
 
 def _own_sections(text: str, lists: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the sections this program adds to its reports, outside reference lists.
-
-    They tell how a report was checked and what was not found.
-    """
+    """Yield the sections this program adds to its reports, outside reference lists."""
     names = {phrase(name, language) for name in ("checked", "gaps") for language in languages()}
     headings = [(m.start(), m["title"].strip(" #") in names) for m in _SECTION.finditer(text)]
     borders = sorted((*(start for start, _is_own in headings), *(start for start, _end in lists), len(text)))
@@ -320,8 +296,10 @@ def _own_sections(text: str, lists: Sequence[tuple[int, int]]) -> Iterator[tuple
 def _names_of(written: str) -> list[str]:
     """Return the numbers of `1, 3-5`, each by itself; `4:1` is a name."""
     written = written.translate(TO_PLAIN)
-    names: list[str] = [written] if ":" in written else []
-    for first, last in () if names else re.findall(r"(\d{1,3})(?:\s?[-–—~～⁻]\s?\^?(\d{1,3}))?", written):
+    if ":" in written:
+        return [written]
+    names: list[str] = []
+    for first, last in re.findall(r"(\d{1,3})(?:\s?[-–—~～⁻]\s?\^?(\d{1,3}))?", written):
         begin, end = int(first), int(last or first)
         listed = range(begin, end + 1) if begin <= end <= begin + _MOST_IN_RANGE else (begin, end)
         names += [str(number) for number in listed]
@@ -329,10 +307,7 @@ def _names_of(written: str) -> list[str]:
 
 
 def _parenthesised(text: str, found: Sequence[Citation]) -> Iterator[Citation]:
-    """Yield the citations, those filling a bracket or sentence together as one.
-
-    Links with words that say something stay separate.
-    """
+    """Yield the citations, those filling a bracket or sentence together as one."""
     position = 0
     while position < len(found):
         first, last = found[position], position

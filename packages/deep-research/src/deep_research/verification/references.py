@@ -120,10 +120,7 @@ class _Line(NamedTuple):
 
 
 def read_lists(text: str, code: Sequence[tuple[int, int]]) -> ReferenceLists:
-    """Return a report's reference lists: under headings, at its end, by definitions.
-
-    `code` are the stretches of code, which hold none.
-    """
+    """Return a report's reference lists outside `code`: headed, at its end, defined."""
     lines = [
         _Line(m.start(), m.end(), m[0])
         for m in re.finditer(r"[^\n]*(?:\n|\Z)", text)
@@ -138,18 +135,15 @@ def read_lists(text: str, code: Sequence[tuple[int, int]]) -> ReferenceLists:
     covered.update(number for first, last in regions for number in range(first, last))
     entries = [entry for first, last in regions for entry in _entries(lines[first:last])]
     spans = [(lines[first].start, lines[last - 1].end) for first, last in regions]
-    for number, line in enumerate(lines):
-        if number not in covered and (told := list(_told_in_line(line, first_cited))):
+    for line in (line for number, line in enumerate(lines) if number not in covered):
+        if told := list(_told_in_line(line, first_cited)):
             entries += told
             spans.append((line.start, line.end))
     return ReferenceLists(tuple(sorted(entries, key=lambda e: e.start)), tuple(sorted(spans)))
 
 
 def _told_in_line(line: _Line, first_cited: Mapping[str, int]) -> Iterator[ListedReference]:
-    """Yield entries of a single line: a definition, or "Sources: [1] …, [2] …".
-
-    The numbers of the latter are cited above.
-    """
+    """Yield entries of a single line: a definition, or "Sources: [1] …, [2] …"."""
     entry = _ENTRY.match(line.text)
     if entry and entry["square"] and entry["defines"]:
         yield from _entries([line])
@@ -160,10 +154,7 @@ def _told_in_line(line: _Line, first_cited: Mapping[str, int]) -> Iterator[Liste
 
 
 def _headed_regions(lines: Sequence[_Line]) -> Iterator[tuple[int, int]]:
-    """Yield the line ranges from each reference list's heading to the next heading.
-
-    Headings that are part of the list do not end it.
-    """
+    """Yield the line ranges from each reference list's heading to the next heading."""
     told = ((number, *_heading(lines, number)) for number in range(len(lines)))
     headings = [*((number, level, title) for number, level, title in told if level), (len(lines), 0, "")]
     end = 0
@@ -171,10 +162,6 @@ def _headed_regions(lines: Sequence[_Line]) -> Iterator[tuple[int, int]]:
         if number >= end and is_reference_heading(title) and _has_entries(lines, number):
             end = next(other for other, depth, _ in islice(headings, place + 1, None) if depth <= level)
             yield number, end
-
-
-_BARE = 7
-"""The level of a heading that is only a line by itself."""
 
 
 def _heading(lines: Sequence[_Line], number: int) -> tuple[int, str]:
@@ -186,7 +173,7 @@ def _heading(lines: Sequence[_Line], number: int) -> tuple[int, str]:
     if bare is None or not is_reference_heading(bare["title"]):
         return 0, ""
     following = lines[number + 1].text if number + 1 < len(lines) else ""
-    return (2 if _UNDERLINED.match(following) else _BARE), bare["title"]
+    return (2 if _UNDERLINED.match(following) else 7), bare["title"]
 
 
 def _has_entries(lines: Sequence[_Line], number: int) -> bool:
@@ -198,10 +185,7 @@ def _has_entries(lines: Sequence[_Line], number: int) -> bool:
 def _unheaded_regions(
     lines: Sequence[_Line], first_cited: Mapping[str, int], *, has_others: bool
 ) -> Iterator[tuple[int, int]]:
-    """Yield lists without a heading: lines that begin with a mark and have addresses.
-
-    At the end of a report whose lists have none, numbered lines are one; elsewhere their marks are cited above.
-    """
+    """Yield lists without a heading: lines that begin with a mark and have addresses."""
     first, names, addressed = -1, list[tuple[str, str]](), 0
     for number, line in enumerate([*(line.text for line in lines), "end"]):
         shown, is_end = line.strip(), number == len(lines)

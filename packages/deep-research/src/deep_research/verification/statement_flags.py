@@ -1,8 +1,4 @@
-"""Flags for certain faults of statements; they guide a judge, change no text.
-
-They are for ids that do not exist, quotations that are not verbatim, and numbers, dates and names that none of the
-statement's passages has.
-"""
+"""Flags for certain faults of statements; they guide a judge, change no text."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -48,11 +44,8 @@ def flags_by_id(
     is_stopped: Callable[[], bool] = lambda: False,
 ) -> dict[str, list[Flag]]:
     """Return by id the flags of statements, `given` as id, text and keys of `texts`."""
-    return {
-        key: flags_of(statement, {one: texts[one] for one in ids}, question, known)
-        for key, statement, ids in given
-        if not is_stopped()
-    }
+    wanted = (one for one in given if not is_stopped())
+    return {key: flags_of(said, {one: texts[one] for one in ids}, question, known) for key, said, ids in wanted}
 
 
 def flags_of(
@@ -61,8 +54,7 @@ def flags_of(
     """Return what of `statement` stands in none of its texts.
 
     `passages` holds what each passage it cites tells, with title, heading and date of its source; None for an id that
-    does not exist. `known` are other texts it may draw on (names that were looked up). A statement that cites nothing
-    is held against `known` alone, and not at all without it, nor is one that is too long to be a statement.
+    does not exist. A statement that cites nothing is held against `known` alone (names that were looked up).
     """
     flags = [
         Flag("id", key, f"the passage {key} does not exist", True) for key, text in passages.items() if text is None
@@ -80,52 +72,33 @@ def flags_of(
         kind = "date" if figure.is_date else "number"
         instead = f"; there it is “{figure.there}”" if figure.there else ""
         flags.append(Flag(kind, figure.written, f"the {kind} {figure.written} is in none of {where}{instead}"))
-    flags += (
-        Flag("name", name.text, f"the name {name.text} is in none of {where}")
-        for name in _missing_names(statement, texts)
-    )
-    return flags
+    names = _missing_names(statement, texts)
+    return flags + [Flag("name", name.text, f"the name {name.text} is in none of {where}") for name in names]
 
 
 def _changed_quotations(statement: str, texts: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Yield quotations of several words in no text, and whether one nearly matches.
-
-    Only texts in the language of the quotation count.
-    """
+    """Yield quotations of several words in no text, and whether one nearly matches."""
     code = code_spans(statement)
     found = [(quoted.text, quoted.start) for quoted in quotations(statement)]
     found += [(quoted[1], quoted.start(1)) for quoted in _SINGLE_QUOTED.finditer(statement)]
     for quote, start in sorted(found, key=lambda one: one[1]):
-        if is_within(code, start) or not _is_of_several_words(quote):
+        unspaced = len(re.findall(rf"[{CJK}]", quote))
+        is_long = unspaced >= _CHARACTERS if unspaced else min(len(quote.split()), len(_WORD.findall(quote))) >= _WORDS
+        if is_within(code, start) or not is_long:
             continue
         if any(_may_hold(text, quote) for text in texts) and not any(stands_in(quote, text) for text in texts):
             yield quote, any(stands_nearly_in(quote, text) for text in texts)
 
 
-def _is_of_several_words(quote: str) -> bool:
-    words = _WORD.findall(quote)
-    unspaced = len(re.findall(rf"[{CJK}]", quote))
-    spaced = len(quote.split())
-    return unspaced >= _CHARACTERS if unspaced else spaced >= _WORDS and len(words) >= _WORDS
-
-
 def _may_hold(text: str, quote: str) -> bool:
-    """Tell whether a text is in a quotation's script, so that it may be verbatim.
-
-    A translated quotation is not verbatim, which is no fault.
-    """
-    if not re.search(rf"[{CJK}]", quote):
-        return True
+    """Tell whether a text is in a quotation's script: a translation is not verbatim."""
     if re.search(rf"[{HANGUL}]", quote):
         return re.search(rf"[{HANGUL}]", text) is not None
-    return detect(text) == detect(quote)
+    return not re.search(rf"[{CJK}]", quote) or detect(text) == detect(quote)
 
 
 def _missing_names(statement: str, texts: Sequence[str]) -> Iterator[Name]:
-    """Yield the names in none of the texts; across languages, only identifiers.
-
-    A title in its marks that is no Latin one may be a translation.
-    """
+    """Yield the names in none of the texts; across languages, only identifiers."""
     whole = "\n".join(texts)
     language = detect(statement)
     is_own = any(is_cjk(detect(text)) == is_cjk(language) for text in texts)

@@ -1,9 +1,6 @@
 """Split a Markdown report into statements with the passages they cite.
 
-A statement is a sentence, a list item or a table row.
-
-Headings, code, charts, HTML and lists of references state nothing. Blocks are told apart by markdown-it, sentences by
-`text/sentences.py`; both read the text once.
+A statement is a sentence, a list item or a table row; headings, code, charts, HTML and lists of references state nothing.
 """
 
 import re
@@ -44,11 +41,10 @@ _HEADING_MARKS = re.compile(
 )
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
 _BOLD_LABEL = re.compile(r"(?:\*\*|__)[^*_\n]{1,80}(?:\*\*|__)[.:。：]?\Z")
-
+_REFERENCE_HEADINGS = frozenset(word.casefold() for word in words("document.reference_headings"))
 _SHORTEST_OPENING, _LONGEST_OPENING, _TOLERANCE = 100, 200, 0.25
 """The share is by which an opening may be shorter or longer before anything is said."""
 _SIGNS = re.compile(f"[{CJK}]|[^\\W{CJK}]+")
-"""Characters, a Latin word or a number as one."""
 
 
 class Statement(NamedTuple):
@@ -69,10 +65,7 @@ class Statement(NamedTuple):
 
 
 def split_statements(text: str, cited: Sequence[Citation] | None = None) -> list[Statement]:
-    """Return the statements of a report in order.
-
-    `cited` are its citations, where they are not passage ids.
-    """
+    """Return a report's statements in order; `cited` if it cites no passage ids."""
     return list(_Splitter(text, citations(text) if cited is None else cited).statements())
 
 
@@ -93,13 +86,7 @@ def end_of_words(text: str, end: int) -> int:
 
 def is_reference_heading(title: str) -> bool:
     """Return whether a heading stands above the list of what a report cites."""
-    named = re.sub(r"^[\W\d]+|(?<![\W\d])[\W\d]++$", "", title.casefold())
-    return named in _reference_headings()
-
-
-@cache
-def _reference_headings() -> frozenset[str]:
-    return frozenset(word.casefold() for word in words("document.reference_headings"))
+    return re.sub(r"^[\W\d]+|(?<![\W\d])[\W\d]++$", "", title.casefold()) in _REFERENCE_HEADINGS
 
 
 @cache
@@ -112,10 +99,7 @@ def _parser() -> "MarkdownIt":
 
 
 def _open_fence(state: Any, start: int, end: int, silent: bool) -> bool:
-    """Tell whether a code fence begins on a line, and parse it.
-
-    A deeply indented fence does not count, though indented text is no code.
-    """
+    """Parse a fence, unless it is deeply indented, though indented text is no code."""
     from markdown_it.rules_block import fence  # noqa: PLC0415 - only where a report is read
 
     state._code_enabled = True
@@ -173,10 +157,8 @@ class _Splitter:
 
     def _cells(self, start: int, end: int) -> list[str]:
         """Return the cells of a row of a table, citations left out."""
-        row, _ = self._clean(start, end)
-        row = row.strip().removeprefix("|")
-        cells = _CELL_BORDER.split(row)
-        return [cell.strip().replace("\\|", "|") for cell in (cells[:-1] if not cells[-1].strip() else cells)]
+        cells = _CELL_BORDER.split(self._clean(start, end)[0].strip().removeprefix("|"))
+        return [cell.strip().replace("\\|", "|") for cell in (cells if cells[-1].strip() else cells[:-1])]
 
     def _row(
         self, start: int, end: int, where: str, header: tuple[tuple[str, ...], tuple[str, ...]]
@@ -231,24 +213,19 @@ class _Splitter:
 
 
 def _sentence_spans(clean: str, ends: Collection[int], whole: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the spans of a paragraph's sentences.
-
-    `ends` are the ends of citations that end a sentence as well.
+    """Return the spans of a paragraph's sentences; at `ends` a citation ends one.
 
     No sentence ends within `whole`, the words of links: "e.s.t. Live in Hamburg".
     """
     # A sign in front keeps the text from being taken for a list item or table; line breaks are spaces here.
     flat = "\u200b" + re.sub(r"\s", " ", clean)
-    cuts = {sentence.end - 1 for sentence in sentences(flat)}
-    cuts.update(ends)
+    cuts = {*(sentence.end - 1 for sentence in sentences(flat)), *ends}
     spans: list[tuple[int, int]] = []
     start = 0
     for stop in sorted({*(cut for cut in cuts if not is_within(whole, cut - 1)), len(clean)}):
         first, last = trim_span(clean, start, stop)
-        if last <= first:
-            continue
         has_words = re.search(r"\w", clean[first:last])
-        if spans and (not has_words or _is_label(clean, spans)):
+        if spans and last > first and (not has_words or _is_label(clean, spans)):
             spans[-1] = spans[-1][0], last
         elif has_words:
             spans.append((first, last))
@@ -271,9 +248,7 @@ def asked_length(language: str) -> str:
 def wrong_length(text: str, language: str) -> str:
     """Return the fault in length of a report's opening; "" for none.
 
-    The opening is the text before the first section.
-
-    Tables, code and citations are not counted; a text without sections has no opening.
+    The opening is the text before the first section, without tables, code and citations.
     """
     asked, end = asked_length(language), text.find("\n## ")
     opening = " ".join(s.text for s in split_statements(text) if s.start < end and s.kind != "row")
