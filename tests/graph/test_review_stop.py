@@ -5,7 +5,7 @@ from typing import Any, get_type_hints
 
 from langchain_core.messages import AIMessage, ToolMessage
 
-from deep_research.data import Action, Observation, Turn
+from deep_research.data import Action, Observation, Review, SectionReview, Turn
 from deep_research.events import SectionStarted
 from deep_research.graph.graph_state import ResearcherState
 from deep_research.graph.researcher import messages_of
@@ -36,6 +36,19 @@ async def test_the_sections_that_the_user_names_or_numbers_are_researched_again(
             assert again.interrupts[0]["kind"] == "review"
         done = await bench.answer("write")
     assert "report" in done.state
+
+
+async def test_b15_only_what_the_user_names_is_researched_again(tmp_path: Path) -> None:
+    class Strict(Planner):
+        async def review(self, *args: Any, **named: Any) -> Review:
+            rows = tuple(SectionReview(title=t, status="partial", retry=True, notes="thin") for t in TITLES)
+            return Review(is_sufficient=False, overall_score=4, section_coverage=rows, sections_to_retry=TITLES)
+
+    async with Bench(tmp_path, Shelf(**NOTES), reasoner=Strict(*TITLES), confirm_review=True) as bench:
+        waiting = await bench.ask("How do the Alpha and the Beta engine differ?")
+        begun = len(waiting.of(SectionStarted))
+        again = await bench.answer("Research again: Beta engine")
+        assert [event.section for event in again.of(SectionStarted)][begun:] == ["Beta engine"]
 
 
 async def test_c2_the_pending_question_is_in_the_state_before_the_user_is_asked(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from deep_research.data import Action, Brief, Section, Turn
+from deep_research.data import Action, Brief, Question, Section, Turn
 from deep_research.errors import Unreachable
 from deep_research.events import SectionStarted
 from deep_research.ports import Library
@@ -93,6 +93,22 @@ def test_d1_a_planned_section_gets_the_supervisors_instructions(tmp_path: Path) 
     supervise(tmp_path, lead)
     told = {(s.attempts, s.title, s.description, s.notes) for s in lead.seen}
     assert told == {(1, "Alpha engine", "Its speed.", ""), (2, "Alpha engine", "Its speed.", "Its weight.")}
+
+
+def test_a12_the_supervisors_own_topics_search_for_the_focus_points_of_the_plan(tmp_path: Path) -> None:
+    class Focused(Lead):
+        async def plan(self, question: Question, *args: Any, **kwargs: Any) -> Brief:
+            brief = await super().plan(question, *args, **kwargs)
+            sections = tuple(s.model_copy(update={"focus": (f"{s.title} speed",)}) for s in brief.sections)
+            return brief.model_copy(update={"sections": sections})
+
+    lead = Focused([conduct(TITLES[0]), conduct("All engines"), conduct("Others")], plan=TITLES[:3])
+    trace = supervise(tmp_path, lead)
+    searched = {s.title: s.searched for s in trace.report.sections}
+    assert [query for query in searched["All engines"] if query.endswith("speed")] == [
+        f"{t} speed" for t in TITLES[1:3]
+    ]
+    assert not any(query.endswith("speed") for query in searched["Others"])
 
 
 def test_d2_delegations_of_a_round_run_side_by_side(tmp_path: Path) -> None:

@@ -28,6 +28,14 @@ def _titles(said: PlanAnswer) -> list[str]:
     return [section.title for section in said.brief.sections]
 
 
+def test_a6_edited_searches_are_made_and_others_stay_as_planned() -> None:
+    first, *others = (s.model_copy(update={"focus": (f"{s.title} focus",)}) for s in _brief().sections)
+    brief = _brief().model_copy(update={"sections": (first, *others)})
+    outline = format_outline(brief).replace("- Alpha weight", "- Alpha noise") + "\n## Costs\n- prices\n"
+    sections = parse_outline(outline, brief).sections
+    assert [s.focus for s in sections] == [("Alpha speed", "Alpha noise"), *(s.focus for s in others), ("prices",)]
+
+
 @pytest.mark.parametrize(
     "answer",
     ["yes", "Yes.", "y", "ok", "OK, start", "looks good", "Go ahead!", "confirm", "LGTM", "Start with this plan", "",

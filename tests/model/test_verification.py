@@ -163,6 +163,25 @@ def test_where_much_was_found_the_writer_writes_its_report_anew(
         assert all("frozen lakes" not in edit.new for edit in report.edits)
 
 
+@pytest.mark.parametrize("said", [WHOLE.replace("It was", "Now it was"), "# Engines\n\nA part.", "No, {Alpha}."])
+def test_a_report_written_anew_is_read_and_written_once_more_without_its_sources(scene: Scene, said: str) -> None:
+    script = playing(
+        write=writing(f"{TEXT}\n\n{LAKES}"),
+        revise=lambda request: Reply(text=citing(request, WHOLE)),
+        reread=lambda request: Reply(
+            text=said.replace("{Alpha}", re.findall(r"s\d+p\d+", str(request["messages"]))[0])
+        ),
+        judge=_judging("unsupported"),
+    )
+    report = scene.quickly(script).report
+    (asked,) = of_step(scene.provider, "reread")
+    assert not asked.request["tools"]
+    assert "<source" not in asked.request["messages"][0]["text"]
+    taken = said if "Now" in said else WHOLE
+    assert _bare(_body(report)) == _bare(taken.replace("{Alpha}", "1"))
+    assert not [gap for gap in report.gaps if gap.what == "revision"]
+
+
 def test_a_report_written_anew_is_read_as_a_whole_once_more_by_the_same_reader(scene: Scene) -> None:
     told = {"quote": "3,000 rpm", "verdict": "misleading", "problem": "only cold", "evidence": "", "passages": []}
 

@@ -16,6 +16,7 @@ from deep_research.errors import (
 from deep_research.providers.http_wire import WireFailure
 from deep_research.providers.provider_failures import About, translate
 from deep_research.providers.server_manner import Manner, learnt_from
+from deep_research.safe_text import register_secrets
 
 ABOUT = About("openai", "gpt-x", "OPENAI_API_KEY", "https://example.org/v1")
 
@@ -170,3 +171,10 @@ def test_the_longest_answer_that_an_error_names(message: str, most: int) -> None
     body = {"model": "m", "messages": [], "max_tokens": 16_000}
     learnt = learnt_from(WireFailure("", status=400, body=openai_error(message)), body, Manner(), "openai")
     assert learnt.most_output == most
+
+
+def test_a_key_that_the_server_sends_back_stays_in_no_part_of_the_error() -> None:
+    register_secrets([key := "sk-returned-by-the-server"])
+    body = {"error": {"message": f"bad key sk-ret\u200burned-by-the-server and {key}"}}
+    error = translate(WireFailure("", status=500, body=body, headers={"x-request-id": key}), ABOUT)
+    assert "returned" not in f"{vars(error)}".replace("\\u200b", "")

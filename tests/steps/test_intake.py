@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from deep_research.conversation.replies import pick_options, split_start, wants_to_skip
-from deep_research.data import Clarification, Decision, Question, Template
+from deep_research.data import Clarification, Decision, Message, Question, Template
 from deep_research.settings import Settings
-from deep_research.steps.intake import settle
+from deep_research.steps.intake import answered, settle
 
 QUESTION = Question(text="tell me about it", language="en")
 FOCUS = ("mechanism", "evidence", "progress", "resistance")
@@ -101,6 +101,18 @@ def test_who_says_not_to_ask_is_not_asked_and_the_wish_is_not_searched_for(messa
     unclear = _judged(clarification=None, goal="")
     assert settle(unclear, Question(text=message, language="en"), Settings(), rounds=0).next_action == START
     assert settle(unclear, Question(text=topic, language="en"), Settings(), rounds=0).next_action != START
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["B, just start", "B，直接开始研究", "B, 그냥 바로 시작해", "그냥 바로 시작해줘", "바로 연구를 시작해 주세요"],
+)
+def test_a4_an_answer_that_says_to_start_ends_the_questions(answer: str) -> None:
+    question = answered(Question(text="engines", language="en"), "Which?", answer)
+    unclear = _judged(clarification=None, goal="")
+    assert settle(unclear, question, Settings(), rounds=1).next_action == START
+    later = question.model_copy(update={"history": (*question.history, Message(role="assistant", text="A report."))})
+    assert settle(unclear, later, Settings(), rounds=0).next_action != START
 
 
 @pytest.mark.parametrize(

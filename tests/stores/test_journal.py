@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from deep_research.errors import ModelError
+from deep_research.safe_text import register_secrets
 from deep_research.stores.journal import SqliteJournal
 
 
@@ -49,3 +51,21 @@ async def test_b14_a_waiter_that_is_cancelled_leaves_the_call_to_the_others(tmp_
     go_on.set()
     assert await owner == ("answer", False)
     journal.close()
+
+
+async def test_a_key_that_comes_back_is_not_kept(tmp_path: Path) -> None:
+    register_secrets([key := "sk-returned-to-the-journal"])
+    journal = SqliteJournal(tmp_path / "journal.db")
+
+    async def answer() -> str:
+        return f'{{"request_id": "{key}"}}'
+
+    async def fail() -> str:
+        raise ModelError("no", request_id=key)
+
+    await journal.call("model", "a", answer)
+    with pytest.raises(ModelError):
+        await journal.call("model", "b", fail)
+    kept = [*journal.answers("model"), *(note.answer for note in journal.all_notes())]
+    assert len(kept) == 2
+    assert not any(key in row for row in kept)

@@ -79,7 +79,7 @@ def step_of(request: Request) -> str:
     if not writes and ("research_complete" in request["tools"] or "open" not in request["tools"]):
         return "research" if request["tools"] else "notes" if _OWN_SECTION.search(_users(request)) else ""
     if "<report>" in first:
-        return "examine"
+        return "reread" if writes else "examine"
     return "revise" if _PROBLEM.search(_users(request)) else "write"
 
 
@@ -131,7 +131,7 @@ class ScriptedResearcher:
     def __call__(self, request: Request) -> Reply:
         """Return the answer to a request."""
         step = step_of(request)
-        if step in ("research", "supervise", "notes", "write", "examine"):
+        if step in ("research", "supervise", "notes", "write", "reread", "examine"):
             return getattr(self, f"_{step}")(request)
         if not step:
             schema = schema_of(request)
@@ -252,6 +252,9 @@ class ScriptedResearcher:
                 told = f"{shared:.0%} of its words stand there"
                 problems.append({"number": int(number), "verdict": "unsupported", "problem": told})
         return {"problems": problems, "reckonings": [], "checked": len(statements)}
+
+    def _reread(self, request: Request) -> Reply:
+        return Reply(text=_users(request).partition("<report>\n")[2].partition("\n</report>")[0])
 
     def _examine(self, request: Request) -> Reply:
         return Reply(text=json.dumps({"problems": list(self.problems), "parts": []}, ensure_ascii=False))

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
 
 from deep_research.api import VerdictCounts
+from deep_research.conversation.plan_outline import section_of
 from deep_research.data import Asked, Brief, Figure, Ledger, Message, Report, Section, Steer
 from deep_research.data.evidence import Heading, PageStart
 from deep_research.data.result import FollowUpHead
@@ -76,11 +77,21 @@ class AnswerInput(_Input):
 
 
 class PlannedSection(_Input):
-    """A section of an edited plan; `queries` are what is searched for."""
+    """A section of an edited plan; `queries` are what is searched for.
+
+    `focus` is taken from a plan as it was shown: other queries take its place.
+    """
 
     title: _Line
     description: str = Field("", max_length=1000)
     queries: ListOf[_Line] = Field(default_factory=list, max_length=6)
+    focus: ListOf[_Line] = Field(default_factory=list, max_length=20)
+
+    def section(self, shown: Section | None) -> Section:
+        """Return the section as the user wants it, which takes the place of `shown`."""
+        wanted = section_of(self.title, self.description, self.queries, shown)
+        is_edited = self.focus and (shown is None or tuple(self.focus) != shown.focus)
+        return wanted.model_copy(update={"focus": tuple(self.focus)}) if is_edited else wanted
 
 
 class PlanInput(_Input):
@@ -92,7 +103,8 @@ class PlanInput(_Input):
 
     def brief(self, shown: Brief) -> Brief:
         """Return the plan that was shown as the user wants it."""
-        sections = tuple(Section(**section.model_dump()) for section in self.sections)
+        known = {section.title: section for section in shown.sections}
+        sections = tuple(s.section(known.get(s.title)) for s in self.sections)
         title, objective = self.title or shown.title, self.objective or shown.objective
         instruction = shown.instruction if objective == shown.objective else ""
         told = {"title": title, "objective": objective, "instruction": instruction}

@@ -32,7 +32,7 @@ ResearchError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from deep_research.safe_text import safe_message
+from deep_research.safe_text import safe_message, safe_text
 
 if TYPE_CHECKING:
     from deep_research.data import Asked, Usage
@@ -48,7 +48,8 @@ class ResearchError(Exception):
     message: str
 
     def __post_init__(self) -> None:
-        """Make the message safe to keep and to show, and let Exception know it."""
+        """Make the texts safe to keep and to show, and let Exception know the message."""
+        self.__dict__.update({key: safe_text(told) for key, told in self.__dict__.items() if isinstance(told, str)})
         said = safe_message(self.message)
         self.message = said if len(said) <= _LONGEST else f"{said[:_LONGEST]} …"
         super().__init__(self.message)

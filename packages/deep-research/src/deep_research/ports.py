@@ -359,6 +359,10 @@ class Reasoner(Protocol):
         """
         ...
 
+    async def reread(self, assignment: Assignment, text: str) -> str:
+        """Return the report `text` as its writer writes it again, having read it afresh."""
+        ...
+
 
 class ApiResponse(NamedTuple):
     """A web API's answer: lower-case header names, unpacked body of bounded size."""

@@ -127,8 +127,7 @@ class _Draft:
                 self._drop(edit.sections)
             case "add":
                 query = f"{edit.text} {edit.detail}".strip()
-                added = section_of(edit.text, edit.detail, [query])
-                self._put(len(self.rows), added.model_copy(update={"focus": added.queries}))
+                self._put(len(self.rows), section_of(edit.text, edit.detail, [query]))
             case "title":
                 self.brief = self.brief.model_copy(update={"title": self._text(edit, MAX_TITLE)})
             case "objective":
@@ -150,8 +149,7 @@ class _Draft:
                 self._put(place, before.model_copy(update=named))
             case "focus":
                 points = [point for point in _POINTS.split(self._text(edit, MAX_TEXT)) if point]
-                changed = section_of(before.title, "; ".join(points), points, before)
-                self._put(place, changed.model_copy(update={"focus": changed.queries}))
+                self._put(place, section_of(before.title, "; ".join(points), points, before))
             case "describe":
                 self._put(place, before.model_copy(update={"description": self._text(edit, MAX_TEXT)}))
             case _:  # move

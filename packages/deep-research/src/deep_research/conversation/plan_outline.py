@@ -95,7 +95,10 @@ def _parts(text: str) -> list[tuple[int, str, list[str]]]:
 
 
 def section_of(title: str, description: str, points: list[str], before: Section | None = None) -> Section:
-    """Return a plan section as the user wrote it; `before` is the one it replaces."""
+    """Return a plan section as the user wrote it; `before` is the one it replaces.
+
+    Points other than those that were shown are searched for in any case.
+    """
     section = before or Section(title=clip(title, MAX_TITLE))
     queries = tuple(dict.fromkeys(clip(point, MAX_TITLE) for point in points if point.strip()))[:MAX_QUERIES]
     return section.model_copy(
@@ -103,6 +106,7 @@ def section_of(title: str, description: str, points: list[str], before: Section 
             "title": clip(title, MAX_TITLE),
             "description": clip(description, MAX_TEXT),
             "queries": queries or (clip(title, MAX_TITLE),),
+            "focus": section.focus if queries == section.queries else queries,
         }
     )
 

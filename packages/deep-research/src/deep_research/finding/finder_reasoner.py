@@ -205,6 +205,10 @@ class FinderReasoner:
         """Change nothing: what is shown stands in the documents."""
         return Move()
 
+    async def reread(self, assignment: Assignment, text: str) -> str:
+        """Change nothing."""
+        return text
+
 
 def parts_of(section: Section, brief: Brief) -> tuple[Part, ...]:
     """Return the question parts of a section; all for a whole-question section.

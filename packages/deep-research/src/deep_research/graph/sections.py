@@ -126,11 +126,13 @@ async def confirm_review(state: AgentState) -> Command[Literal["plan_sections", 
     now = asked = review_stop.question_of(sections, rows, language)
     while (wanted := review_stop.wanted_sections(said := ask_user(now), asked, sections, rows)) is None:
         now = review_stop.ask_again(asked, now, said, language)
+    # What the review has sent back by itself, and the user has not named, stays as it is.
+    named = {s.title for s in wanted}
+    held = [s.model_copy(update={"status": "completed"}) for s in sections if s.status == "pending"]
+    update: dict[str, Any] = {"sections": [*wanted, *(s for s in held if s.title not in named)]}
     if not wanted:
-        # What the review has sent back by itself stays as it is: the user wants the report.
-        held = [s.model_copy(update={"status": "completed"}) for s in sections if s.status == "pending"]
-        return Command(goto="final_report", update={"sections": held} if held else {})
-    update: dict[str, Any] = {"sections": wanted, "review_iterations": state.get("review_iterations", 0) + 1}
+        return Command(goto="final_report", update=update)
+    update["review_iterations"] = state.get("review_iterations", 0) + 1
     return Command(goto="plan_sections", update=update)
 
 

@@ -17,6 +17,7 @@ from deep_research.errors import (
 )
 from deep_research.protocol.http_semantics import OWN_AUTHORITY, StatusMeaning, requested_wait, status_meaning
 from deep_research.providers.http_wire import WireFailure
+from deep_research.safe_text import safe_message
 
 
 class About(NamedTuple):
@@ -220,7 +221,9 @@ def error_body(body: Any) -> ErrorBody:
 
 def _explain(meaning: Meaning, failure: WireFailure, body: ErrorBody, about: About, until: str) -> str:
     who = f"{about.provider} ({about.model})"
-    said = f" It said: {body.message.strip()[:300]!r}." if body.message.strip() else ""
+    # Made safe before it is quoted: a hidden character in a key would be written out, and the key not known.
+    message = safe_message(body.message).strip()[:300]
+    said = f" It said: {message!r}." if message else ""
     place = f" at {about.base_url}" if about.base_url else ""
     variable = about.variable or "its key"
     elsewhere = f" Check that its server is there, or set {about.address_settings}."

@@ -50,6 +50,9 @@ def lay_out(actions: Sequence[Action], waiting: Sequence[Action], sections: Sequ
     A topic named twice is researched once. Thoughts and unknown tools are answered at once.
     """
     offered = [a.model_copy(update={"id": f"{a.id}w"}) for a in waiting]
+    named = {title_of(a).casefold() for a in (*offered, *actions)}
+    # The focus points of what the supervisor does not take from the plan: its first own topic searches for them.
+    left = [query for s in sections if s.status == "pending" and s.title.casefold() not in named for query in s.focus]
     begun: dict[str, Section] = {}
     late: dict[str, tuple[Action, Section]] = {}
     seen: list[Observation] = []
@@ -63,6 +66,8 @@ def lay_out(actions: Sequence[Action], waiting: Sequence[Action], sections: Sequ
         if key in begun or key in late:
             seen.append(Observation(action=action.id, text="This topic was named twice; it is researched once."))
         elif len(begun) < limit:
+            if section is new:
+                section, left = new.model_copy(update={"focus": tuple(left)}), []
             begun[key] = _begun(section, action)
         else:
             late[key] = (action, section)

@@ -156,7 +156,9 @@ def settle(
     if judged.next_action == "CANNOT_DO":
         return judged
     may_ask = settings.allow_clarification and rounds < settings.max_clarification_rounds
-    may_ask &= not (split_start(question.text)[1] or (question.history and wants_to_skip(question.text)))
+    last = question.history[-1:]
+    answers = [m.text for m in last if m.role == "user"]  # "B, just start"
+    may_ask &= not any(split_start(said)[1] or (last and wants_to_skip(said)) for said in (question.text, *answers))
     if not asks(judged, settings):
         return _started(judged, question, places)
     if not may_ask:

@@ -96,8 +96,9 @@ async def _round(
 
     move, anew = await ask(text, rounds, problems)
     if anew:
+        anew = await _reread(ctx, assignment, anew)
         changes = await asyncio.to_thread(changed_paragraphs, text, anew, problems)
-        return anew, Revision(problems=tuple(problems), edits=changes, text=move.text)
+        return anew, Revision(problems=tuple(problems), edits=changes, text=anew)
     text, made = await asyncio.to_thread(apply_edits, text, move.edits)
     failed = [e for e in made if e.old and not e.applied]
     if failed:
@@ -112,6 +113,21 @@ async def _round(
         ]
         made = [e for e in made if e not in failed] + renumbered
     return text, Revision(problems=tuple(problems), edits=tuple(made))
+
+
+async def _reread(ctx: RunContext, assignment: Assignment, text: str) -> str:
+    """Return the report written again by a writer that reads it as its reader will.
+
+    What it was told of sources and problems makes a text dense; this is asked without them. A writer that fails, or
+    writes only a part, leaves the text as it is.
+    """
+    try:
+        said = await ctx.reasoner.reread(assignment, text)
+    except (LimitReached, ModelError) as error:
+        ctx.report_gap(gap_from("revision", error))
+        return text
+    better, lack = await asyncio.to_thread(_read, said, text, assignment)
+    return text if lack or not better else better
 
 
 def _read(said: str, before: str, assignment: Assignment) -> tuple[str, str]:

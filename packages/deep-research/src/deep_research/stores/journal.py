@@ -14,6 +14,7 @@ from typing import Any
 
 from deep_research.concurrency import keep_soon
 from deep_research.errors import ResearchError, StoreError
+from deep_research.safe_text import mask_known
 from deep_research.stores.run_store import StoredCall, StoredJournal, StoredNote
 from deep_research.stores.sqlite_file import open_database, tell_sqlite_errors
 
@@ -77,7 +78,7 @@ class SingleFlightJournal(StoredJournal):
         except Exception as error:
             future.set_exception(error)
             future.exception()  # seen: waiting for it is optional
-            self.note(FAILED, f"{kind} {request}", _as_json(error))
+            self.note(FAILED, f"{kind} {request}", mask_known(_as_json(error)))
             raise
         except BaseException:
             future.cancel()
@@ -110,7 +111,7 @@ class SingleFlightJournal(StoredJournal):
         with self._keeping:
             if key not in self._kept:
                 seconds = time.monotonic() - self._begun.get(key, time.monotonic())
-                call = StoredCall(kind, request, answer, time.time(), seconds)
+                call = StoredCall(kind, request, mask_known(answer), time.time(), seconds)
                 self._kept[key] = self._begin_keeping(key, call, at_once=at_once)
 
     def finish_writing(self) -> None:

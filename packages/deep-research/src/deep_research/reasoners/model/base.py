@@ -91,6 +91,8 @@ class ModelReasonerBase:
         self._on_gap = on_gap
         self.unanswered = dict[str, bool]()
         """Titles of sections at which the server failed; of those at whose first question, what follows would fail as well."""
+        self._undecided = set[str]()
+        """Questions to which no answer of intake fitted; they are not asked so again."""
         self._folder = prompt_folder
 
     def _render(self, name: str, **values: Any) -> str:

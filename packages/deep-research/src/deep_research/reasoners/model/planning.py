@@ -24,6 +24,7 @@ from deep_research.data import (
     Turn,
 )
 from deep_research.data.noun import copy_fields
+from deep_research.errors import MalformedOutput
 from deep_research.ports import Library
 from deep_research.reasoners.model.answers import DecideAnswer, EntitiesAnswer, PlanAnswer, PlanEditsAnswer, SectionPlan
 from deep_research.reasoners.model.base import ModelReasonerBase, or_fallback, system, user
@@ -58,7 +59,11 @@ class Planning(ModelReasonerBase):
             terms="\n".join(_told_term(term) for term in terms),
             places="; ".join(self._places),
         )
-        answer = await self._ask.structured("research", [user(prompt)], DecideAnswer)
+        try:
+            answer = await self._ask.structured("research", [user(prompt)], DecideAnswer)
+        except MalformedOutput:
+            self._undecided.add(question.text)
+            raise
         if answer.asks_several:
             said = ModelMessage(role="assistant", text=answer.model_dump_json())
             asked = [user(prompt), said, user("Judge again; ask one question only, about what matters most.")]
@@ -67,6 +72,8 @@ class Planning(ModelReasonerBase):
 
     async def analyze(self, question: Question) -> QueryAnalysis:
         """See `ports.Reasoner.analyze`: for a question of which `decide` has not said it."""
+        if question.text in self._undecided:  # asked for already, without a fitting answer
+            return await self._fallback.analyze(question)
         decided = await self.decide(question, rounds=self._settings.max_clarification_rounds)
         return decided.analysis if decided.analysis is not None else await self._fallback.analyze(question)
 

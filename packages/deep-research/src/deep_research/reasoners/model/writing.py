@@ -100,6 +100,18 @@ class Writing(ModelReasonerBase):
 
         return await self._within_window(self._room("report"), make)
 
+    async def reread(self, assignment: Assignment, text: str) -> str:
+        """See `ports.Reasoner.reread`: asked by itself, without sources or problems."""
+        language = assignment.brief.language
+        prompt = self._render(
+            "reread",
+            question=_quoted(assignment.question),
+            report=clean_own(text),
+            language=language_name(language),
+            opening=asked_length(language),
+        )
+        return (await self._ask.act("report", [user(prompt)], ())).text
+
     def _problems(self, problems: Sequence[Problem], report: str, library: Library, length: str) -> ModelMessage:
         """Return a message of the problems, for edits of `report` or a new one.
 
@@ -138,7 +150,7 @@ class Writing(ModelReasonerBase):
         brief, language = assignment.brief, assignment.brief.language
         standing = self._render(
             "write",
-            question="\n> ".join(" ".join(clean(said).split()) for said in _own_words(assignment.question)),
+            question=_quoted(assignment.question),
             date=self._date,
             language=language_name(language),
             style=phrase("writing_style", language),
@@ -223,6 +235,7 @@ def _edits_as_text(edits: Sequence[Edit]) -> str:
     return answer.model_dump_json()
 
 
-def _own_words(question: Question) -> list[str]:
-    """Return the person's words: earlier ones, answers to us, and the question."""
-    return [*(m.text[:_SAID_CHARS] for m in question.history[-_SAID:] if m.role == "user"), question.text]
+def _quoted(question: Question) -> str:
+    """Return the person's words, a line each: earlier ones, answers, and the question."""
+    said = [*(m.text[:_SAID_CHARS] for m in question.history[-_SAID:] if m.role == "user"), question.text]
+    return "\n> ".join(" ".join(clean(one).split()) for one in said)
