@@ -1,7 +1,4 @@
-"""HTML and XHTML pages and EPUB books to their main text and metadata.
-
-Title, date and authors of a page come from its head; the chapters of a book are in reading order.
-"""
+"""HTML and XHTML pages and EPUB books to their main text and metadata."""
 
 import json
 import posixpath
@@ -29,14 +26,10 @@ _AUTHOR_NAMES = ("citation_author", "author", "dc.creator", "dcterms.creator", "
 _TITLE_NAMES = ("citation_title", "og:title", "dc.title", "twitter:title")
 _MAX_JSON_LD = 500_000
 _TOO_LITTLE = 120
-_CONTAINER = "META-INF/container.xml"
 
 
 def metadata(root: Element) -> tuple[str, str | None, tuple[str, ...], str]:
-    """Return title, date, authors and description from the head of a page.
-
-    The date is YYYY, YYYY-MM or YYYY-MM-DD.
-    """
+    """Return title, date (ISO 8601), authors and description from the head of a page."""
     found: dict[str, list[str]] = {}
     for meta in root.iter("meta"):
         name = (meta.get("property") or meta.get("name") or meta.get("itemprop") or "").lower()
@@ -84,8 +77,7 @@ def _json_ld(root: Element) -> Iterator[dict[str, Any]]:
             value = json.loads(text_of(script)[:_MAX_JSON_LD])
         except (ValueError, RecursionError):
             continue
-        things = value if isinstance(value, list) else [value]
-        for thing in things:
+        for thing in value if isinstance(value, list) else [value]:
             if isinstance(thing, dict):
                 graph = thing.get("@graph")
                 yield from (node for node in (graph if isinstance(graph, list) else [thing]) if isinstance(node, dict))
@@ -101,13 +93,13 @@ class HtmlReader:
     def read(self, data: bytes, *, name: str) -> Document:
         """Return a page's main text, or all its visible text where none stands out.
 
-        Raises Unreadable when `data` is no text. A page without any text gives an empty document.
+        Raises Unreadable when `data` is no text.
         """
         root = tree.parse(data)
         stated, published, authors, about = metadata(root)
         head = next(root.iter("head"), root)
         title = fold(next(map(text_of, head.iter("title")), ""))
-        named = next((text for h1 in root.iter("h1") if (text := fold(tree.text_of(h1))) and text in title), "")
+        named = next((text for h1 in root.iter("h1") if (text := fold(text_of(h1))) and text in title), "")
         builder = _blocks(root, title)
         if len(builder) < _TOO_LITTLE:
             everything = _blocks(tree.parse(data), "", furniture=False)
@@ -118,8 +110,7 @@ class HtmlReader:
         return document.model_copy(update={"title": (_title(document, named, title, stated) or name)[:LONGEST_TITLE]})
 
 
-def _blocks(root: tree.Element, title: str, *, furniture: bool = True) -> DocumentBuilder:
-    """Return the blocks of the main text, or of all visible text without `furniture`."""
+def _blocks(root: Element, title: str, *, furniture: bool = True) -> DocumentBuilder:
     tree.prune(root, furniture=furniture)
     builder = DocumentBuilder()
     main = tree.main_element(root) if furniture else next(root.iter("body"), root)
@@ -128,12 +119,12 @@ def _blocks(root: tree.Element, title: str, *, furniture: bool = True) -> Docume
     return builder
 
 
-def _promote_title(main: tree.Element, title: str) -> None:
+def _promote_title(main: Element, title: str) -> None:
     """Make a page's first heading an `h1` if it is its title and no `h1` exists."""
     first = next(main.iter("h1", "h2", "h3", "h4"), None)
     if first is None or first.tag == "h1" or next(main.iter("h1"), None) is not None:
         return
-    heading = fold(tree.text_of(first))
+    heading = fold(text_of(first))
     if heading and heading in title:
         first.tag = "h1"
 
@@ -141,9 +132,7 @@ def _promote_title(main: tree.Element, title: str) -> None:
 def _title(document: Document, named: str, title: str, stated: str) -> str:
     """Return the top heading if the page's title repeats it, else the head's title.
 
-    `named` is the page's title without the site's name.
-
-    Of several top headings none names the page: the others would seem to stand below it.
+    `named` is the page's title without the site's name. Of several top headings none names the page.
     """
     top = {heading.title: None for heading in document.headings if heading.level == 1}
     if len(top) < 2 and (named or top) and (named or not title or next(iter(top)).lower() in title.lower()):
@@ -171,28 +160,26 @@ class EpubReader:
             title=_said(package, "title") or name.rsplit(".", 1)[0],
             media_type="application/epub+zip",
             published=find_date(_said(package, "date")),
-            authors=[fold(tree.text_of(element)) for element in package.iter("creator")],
+            authors=[fold(text_of(element)) for element in package.iter("creator")],
         )
 
 
-def _package(book: zipfile.ZipFile) -> tuple[str, tree.Element]:
-    """Return the folder of the package document, and its root."""
-    root = _xml(book, _CONTAINER)
+def _package(book: zipfile.ZipFile) -> tuple[str, Element]:
+    root = _xml(book, "META-INF/container.xml")
     path = next((element.get("full-path") for element in root.iter("rootfile")), None)
     if not path:
         raise Unreadable("the EPUB file names no package document")
     return posixpath.dirname(path), _xml(book, path)
 
 
-def _xml(book: zipfile.ZipFile, path: str) -> tree.Element:
+def _xml(book: zipfile.ZipFile, path: str) -> Element:
     try:
         return tree.parse_xml(book.read(path))
     except (KeyError, zipfile.BadZipFile, ValueError, OSError) as error:
         raise Unreadable(f"the EPUB file has no usable {path}") from error
 
 
-def _spine(folder: str, package: tree.Element) -> Iterator[str]:
-    """Yield the paths of the chapters in reading order, each once."""
+def _spine(folder: str, package: Element) -> Iterator[str]:
     seen: set[str] = set()
     hrefs = {item.get("id"): item.get("href") or "" for item in package.iter("item")}
     for reference in package.iter("itemref"):
@@ -212,5 +199,5 @@ def _write_chapter(book: zipfile.ZipFile, path: str, builder: DocumentBuilder) -
     write_blocks(next(root.iter("body"), root), builder)
 
 
-def _said(package: tree.Element, name: str) -> str:
-    return next((text for element in package.iter(name) if (text := fold(tree.text_of(element)))), "")
+def _said(package: Element, name: str) -> str:
+    return next((text for element in package.iter(name) if (text := fold(text_of(element)))), "")

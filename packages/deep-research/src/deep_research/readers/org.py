@@ -57,8 +57,6 @@ def _write(text: str, builder: DocumentBuilder) -> None:
 
 
 class _Blocks:
-    """A builder of blocks from lines: headings, items, rows and paragraphs."""
-
     def __init__(self, builder: DocumentBuilder) -> None:
         self._builder = builder
         self._lines: list[str] = []
@@ -82,7 +80,6 @@ class _Blocks:
             self._lines.append(line)
 
     def end(self) -> None:
-        """Write what is open."""
         text = _plain("\n".join(self._lines))
         if self._item:
             self._builder.item(text, depth=self._item[0], marker=self._item[1])
@@ -93,5 +90,4 @@ class _Blocks:
 
 
 def _plain(text: str) -> str:
-    """Return a text without the marks of links and emphasis."""
     return _MARK.sub(r"\2", _LINK.sub(lambda link: link[1] or link[2], text))

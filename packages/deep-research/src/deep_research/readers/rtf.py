@@ -24,7 +24,6 @@ _CHARSETS = {
     128: "cp932", 129: "cp949", 134: "gbk", 136: "big5", 161: "cp1253", 162: "cp1254", 163: "cp1258", 177: "cp1255",
     178: "cp1256", 186: "cp1257", 204: "cp1251", 222: "cp874", 238: "cp1250",
 }  # fmt: skip
-"""Code pages by the charsets of fonts (\\fcharset); others are the file's."""
 _HEADING = re.compile(
     r"\{\\s(\d{1,5})\b(?:[^{};]|\{[^{}]*\}){0,500}?(?:heading|Überschrift|Titre) (\d);", re.IGNORECASE
 )
