@@ -31,10 +31,7 @@ _USUAL_WIDTH, _LONGEST_CELL, _REPEATED = 13, 32_767, 1_000
 
 
 def rows_of(given: ExportInput) -> Sequence[tuple[Cell, ...]]:
-    """Return rows in statement order, one also without a passage; None becomes "".
-
-    A long statement stands whole in the first of its rows, and by its beginning in the others.
-    """
+    """Return rows in statement order; a long statement stands whole in the first of its."""
     report = given.report
     numbers = {reference.source: reference for reference in report.references}
     problems: dict[str, list[str]] = {}
@@ -64,8 +61,7 @@ def rows_of(given: ExportInput) -> Sequence[tuple[Cell, ...]]:
 class CsvExporter:
     """Writes UTF-8 with a byte order mark, by which spreadsheets know it.
 
-    What a spreadsheet would calculate is preceded by an apostrophe, as OWASP advises for CSV; within a text too, where
-    one that separates by semicolons or tabs would begin a cell or, at a line end, a row.
+    What a spreadsheet would calculate is preceded by an apostrophe, as OWASP advises for CSV.
     """
 
     name = "csv"
@@ -74,7 +70,6 @@ class CsvExporter:
     purpose = "the evidence: a row for each statement and passage"
 
     def export(self, given: ExportInput) -> bytes:
-        """Return the table (RFC 4180)."""
         text = io.StringIO(newline="")
         writer = csv.writer(text)
         writer.writerow(COLUMNS)
@@ -84,10 +79,7 @@ class CsvExporter:
 
 
 class XlsxExporter:
-    """Writes statements with passages, findings and changes, references and gaps.
-
-    Findings are the verifier's, changes the writer's.
-    """
+    """Writes statements with passages, findings and changes, references and gaps."""
 
     name = "xlsx"
     suffix = ".xlsx"
@@ -120,9 +112,8 @@ class XlsxExporter:
         _fill(book.create_sheet("References"), columns, references)
         parts = [(part.text, part.answered, ", ".join(part.where)) for part in given.report.parts]
         _fill(book.create_sheet("Parts"), ("part", "answered", "where"), parts)
-        _fill(
-            book.create_sheet("Gaps"), ("what", "why", "source"), [(g.what, g.why, g.source) for g in given.report.gaps]
-        )
+        gaps = [(gap.what, gap.why, gap.source) for gap in given.report.gaps]
+        _fill(book.create_sheet("Gaps"), ("what", "why", "source"), gaps)
         saved = io.BytesIO()
         book.save(saved)
         return saved.getvalue()

@@ -13,8 +13,7 @@ _TICKS = re.compile(r"(?<!\\)`+|\n[ \t]*\n")
 def fenced_blocks(text: str) -> list[tuple[int, int, str]]:
     """Return the fenced code blocks as start, end and info string, fences included.
 
-    A block that is never closed goes on to the end. As in CommonMark, what closes one stands in the same quotations and less
-    than four columns further in.
+    A block that is never closed goes on to the end. What closes one stands in the same quotations, at most 3 columns in.
     """
     found: list[tuple[int, int, str]] = []
     opening: re.Match[str] | None = None

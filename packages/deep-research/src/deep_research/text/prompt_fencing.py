@@ -13,7 +13,6 @@ _HIDDEN = re.compile(
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
 )
 _UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]")
-"""The categories Cc (without line break and tab), Cs and Co."""
 _DELIMITER = re.compile(
     r"[<＜‹〈⟨❮˂﹤]\s*+(/?)\s*+"
     r"(passage|source|notes|evidence|report|found|question|message|conversation|section|system|user|assistant|think|bos|eos"
