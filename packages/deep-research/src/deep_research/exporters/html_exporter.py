@@ -1,7 +1,7 @@
 """The report as one HTML file; a citation opens its passage in context, offline.
 
-No script, nothing loaded, nothing sent: the passages lie in the file as popovers (HTML's own `popover` attribute), and
-a content security policy forbids everything but the file's own style, named by its hash.
+No script, nothing loaded, nothing sent: the passages lie in the file as popovers, and a content security policy
+forbids everything but the file's own style, named by its hash.
 """
 
 import base64
@@ -21,7 +21,7 @@ from deep_research.verification.citations import citations
 
 _LINK_RULES = 'rel="noopener noreferrer nofollow" referrerpolicy="no-referrer"'
 _OF_A_TITLE, _OF_A_STATEMENT, _MOST_RESTING = 200, 300, 20
-"""Characters of a title on each citation, of a statement below each passage that it rests on, and such statements."""
+"""Characters of a title on a citation, and of a statement below a passage that it rests on; such statements."""
 _MOST_SHOWN = 30_000_000
 """Characters of passages behind citations: beyond them a citation names its source and the ids of its passages alone."""
 
@@ -222,7 +222,6 @@ class _Page:
         return f'<h2 dir="auto" id="references">{escape(self._document.references_title)}</h2>\n<ol class="references">{entries}</ol>\n'
 
     def _statements(self) -> str:
-        """Return a table of all statements with verdicts, which can be filtered by group."""
         choices = "".join(
             f'<input type="radio" name="only" id="only-{one.verdict}"><label for="only-{one.verdict}">'
             f"{escape(one.text)} ({one.number})</label>"
@@ -273,7 +272,6 @@ class _Page:
         return "".join(map(self._cite, sorted(cites, key=lambda cite: cite.number)))
 
     def _linked(self, text: str) -> str:
-        """Return verifier or writer text with passage citations as report citations."""
         shown, at = "", 0
         for found in citations(text):
             if made := self._cites_of(found.ids):

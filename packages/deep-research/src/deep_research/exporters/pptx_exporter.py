@@ -108,9 +108,6 @@ class _Slides:
             slide.notes_slide.notes_text_frame.text = notes
 
     def _table(self, title: str, table: blocks.Table) -> None:
-        """Add the slides of a table, its header on each."""
-        from pptx.util import Pt  # noqa: PLC0415
-
         columns = len(table.head)
         texts = [[blocks.cited_text(cell) for cell in row][:columns] for row in table.rows]
         shares = blocks.column_widths(table, _SMALL_LINE)
@@ -128,10 +125,9 @@ class _Slides:
                 for cell, text in zip(tuple(grid.rows[line].cells), row, strict=False):
                     frame = cell.text_frame
                     self._write(frame, [text], size=12, bold=line == 0, colour="FFFFFF" if line == 0 else _INK)
-                    frame.paragraphs[0].space_after = Pt(0)
+                    frame.paragraphs[0].space_after = 0
 
     def _chart(self, chart: blocks.Chart) -> None:
-        """Add a slide with a chart that can be edited."""
         from pptx.chart.data import CategoryChartData  # noqa: PLC0415
         from pptx.enum.chart import XL_CHART_TYPE  # noqa: PLC0415
         from pptx.util import Pt  # noqa: PLC0415
@@ -183,7 +179,6 @@ class _Slides:
 
 
 def _title_size(title: str, most: int) -> int:
-    """Return the size in points at which a title has room: none is cut."""
     width = blocks.text_width(title)
     return next((size for size, room in ((most, 55), (24, 110), (20, 200)) if width < room), 14)
 

@@ -14,10 +14,10 @@ _ARXIV = re.compile(r"arxiv\.org/(?:abs|pdf|html)/(?:(?P<new>\d{4}\.\d{4,5})|(?P
 _DATE = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
 _PAPER_ORIGINS = frozenset({"crossref", "europepmc", "openalex", "pubmed", "semantic_scholar", "unpaywall"})
 _NAME_WORDS = range(2, 5)
-_BIBTEX_SPECIAL = {
+_BIBTEX_SPECIAL = str.maketrans({
     "\\": r"\textbackslash{}", "{": r"\textbraceleft{}", "}": r"\textbraceright{}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
-}  # fmt: skip
+})  # fmt: skip
 """BibTeX counts braces, escaped or not: in a text there may be none."""
 _UNSAFE_IN_ADDRESS = re.compile(r"[\\{}%#$^~\s]")
 _RIS_TYPES = {"preprint": "UNPB", "article": "JOUR", "webpage": "ELEC", "document": "GEN"}
@@ -90,7 +90,6 @@ def web_address(url: str) -> str:
 
 
 def _date_parts(date: str) -> list[int]:
-    """Return year, month and day of an ISO date as far as it has them."""
     found = _DATE.match(date)
     return [int(part) for part in found.groups() if part] if found else []
 
@@ -155,7 +154,7 @@ def _bibtex_braced(name: str) -> str:
 
 
 def _bibtex_escaped(text: str) -> str:
-    return "".join(_BIBTEX_SPECIAL.get(char, char) for char in text)
+    return text.translate(_BIBTEX_SPECIAL)
 
 
 def _bibtex_address(url: str) -> str:

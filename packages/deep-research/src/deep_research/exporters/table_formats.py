@@ -4,15 +4,12 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deep_research.data import ExportInput
 from deep_research.exporters.reference_formats import entries_of, web_address
 from deep_research.i18n.catalog import explain
 from deep_research.report.counts import verdict_counts
-
-if TYPE_CHECKING:
-    from openpyxl.worksheet.worksheet import Worksheet
 
 COLUMNS = (
     "claim_id", "where", "statement", "kind", "verdict", "reason", "problems", "reference", "source", "title", "place",
@@ -133,15 +130,14 @@ def _summary(given: ExportInput) -> Iterable[tuple[Cell, ...]]:
     yield from (("seconds", f"{report.ledger.seconds:.1f}"), ("US dollars", "unknown" if usd is None else f"{usd:.4f}"))
 
 
-def _fill(sheet: "Worksheet", columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
-    """Write a table with its header, which stays in sight and filters."""
+def _fill(sheet: Any, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
     from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE  # noqa: PLC0415
     from openpyxl.styles import Alignment, Font  # noqa: PLC0415
     from openpyxl.utils import get_column_letter  # noqa: PLC0415
 
     for number, row in enumerate((columns, *rows), 1):
         for place, value in enumerate(row, 1):
-            cell: Any = sheet.cell(number, place)
+            cell = sheet.cell(number, place)
             cell.alignment = Alignment(wrap_text=True, vertical="top")
             if isinstance(value, int):
                 cell.value = value

@@ -19,9 +19,6 @@ _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*+=\s*+["']?\s*+([\w.:-]+)""", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,100}encoding\s*=\s*["']([\w.:-]+)""")
 _XHTML = re.compile(r"^\s*(?:<\?xml|<!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML)|<html[^>]{0,200}xmlns=", re.IGNORECASE)
-_BLOCK_TAG = re.compile(
-    r"</?(?:div|section|p|table|tr|td|ul|ol|li|article|center|blockquote|dl|dd|dt)\b[^>]*>", re.IGNORECASE
-)
 _HEADING_TAG = re.compile(r"<(?P<end>/?)h(?P<level>[1-6])\b", re.IGNORECASE)
 _ANY_TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)\s*>|<[!/a-z][^>]*>", re.IGNORECASE | re.DOTALL)
 
@@ -80,8 +77,6 @@ def parse(data: bytes) -> Element:
             root = parse_xml(_XML_DECLARATION.sub("", text.lstrip("\ufeff")).encode("utf-8", "replace"))
     root = _parse_html(text) if root is None else root
     if root is None:  # deeper than the parser allows: nesting means nothing there, the text does
-        root = _parse_html(_BLOCK_TAG.sub("<br><br>", text))
-    if root is None:
         root = _parse_html("<p>" + _ANY_TAG.sub("<br><br>", text).replace("<br><br>", "</p><p>"))
     if root is None:
         raise Unreadable("no HTML in it")

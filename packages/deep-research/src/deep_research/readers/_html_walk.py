@@ -127,8 +127,6 @@ _LONG_SIGNATURE = 120
 
 
 class _Walker:
-    """The state of one walk: open paragraph, lists, items, and terms to be defined."""
-
     def __init__(self, builder: DocumentBuilder) -> None:
         self._builder = builder
         self._inline: list[str] = []

@@ -5,16 +5,12 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from claimcheck.lexicon import compile_on_use
 from claimcheck.text.cleaning import shorten
 from deep_research.text.document_builder import DocumentBuilder
 from deep_research.text.page_noise import gives_orders, is_image_seen
-
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\{/\*[^`*]*+\*/\}[ \t]*+$", re.DOTALL | re.MULTILINE)
 _FENCED = re.compile(r"(^\s{0,3}```.*?^\s{0,3}```\s*$)", re.DOTALL | re.MULTILINE)
@@ -23,7 +19,6 @@ _FIELD = re.compile(r"^\s*(title|date|published|authors?)\s*[:=]\s*(.+?)\s*$", r
 _TRAIL = re.compile(r"\s*[>»›|·•→/«‹←]\s*")
 _TASK = re.compile(r"\A\[[ xX]\]\s+")
 _CONTAINER = re.compile(r"^( {0,3}):{3,}[ \t]*[\w-]*(?:\{[^}\n]*\})?[ \t]*\[?([^\]\n]*)\]?", re.MULTILINE)
-"""Where a box begins or ends (`:::tip Title`), with its title."""
 _NOTE = re.compile(r"^( {0,3})\[\^[^\]\n]+\]:[ \t]*", re.MULTILINE)
 _DEFINITION = re.compile(r"^(?= {0,3}\[[^\]\n]+\]:[ \t]+\S)", re.MULTILINE)
 
@@ -57,11 +52,10 @@ def write_markdown(text: str, builder: DocumentBuilder) -> dict[str, str]:
 
 
 @cache
-def _parser() -> "MarkdownIt":
+def _parser() -> Any:
     from markdown_it import MarkdownIt  # noqa: PLC0415 - only with Markdown
 
-    options = {"html": True, "maxNesting": 40}
-    parser = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
+    parser = MarkdownIt("commonmark", {"html": True, "maxNesting": 40}).enable(["table", "strikethrough"])
     parser.block.ruler.at("html_block", _open_html, {"alt": ["paragraph", "reference", "blockquote"]})
     return parser
 

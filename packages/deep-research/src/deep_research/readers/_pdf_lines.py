@@ -5,6 +5,7 @@ import unicodedata
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from ctypes import byref, c_float, c_int, create_string_buffer
 from itertools import groupby, product
 from typing import Any, NamedTuple
@@ -22,7 +23,6 @@ _RAISED, _SMALLER = 0.15, 0.92  # of the height of a letter: how much higher a r
 MOST_LINKS, _LONGEST_ADDRESS, _TALLEST, _MOST_IN_ROW = 20_000, 2_000, 100, 50
 """Links of a file that are looked at, bytes of an address, points of height of a link, and links at one height of a page."""
 _MOST_ELEMENTS, _LONGEST_NAME = 50_000, 64
-"""Elements of the structure of a tagged page that are looked at, and bytes of their names."""
 
 
 class Cell(NamedTuple):
@@ -63,19 +63,12 @@ class Area(NamedTuple):
 
 def page_lines(pdf: Any, number: int, builder: DocumentBuilder, left: Iterator[int]) -> list[Line]:
     """Return the lines of page `number` (from 0), in the reading order of the file."""
-    page = pdf[number]
-    try:
-        text_page = page.get_textpage()
-        try:
-            areas = _by_height(_linked_areas(pdf, page, builder, left))
-            lines = _with_notes(list(_lines(text_page, areas, _table_cells(page))))
-            begins: dict[int, int] = {}  # of tables: their cells are drawn in any order
-            places = [begins.setdefault(line.cell.table, n) if line.cell else n for n, line in enumerate(lines)]
-            return [lines[place] for place in sorted(range(len(lines)), key=places.__getitem__)]
-        finally:
-            text_page.close()
-    finally:
-        page.close()
+    with closing(pdf[number]) as page, closing(page.get_textpage()) as text_page:
+        areas = _by_height(_linked_areas(pdf, page, builder, left))
+        lines = _with_notes(list(_lines(text_page, areas, _table_cells(page))))
+    begins: dict[int, int] = {}  # of tables: their cells are drawn in any order
+    places = [begins.setdefault(line.cell.table, n) if line.cell else n for n, line in enumerate(lines)]
+    return [lines[place] for place in sorted(range(len(lines)), key=places.__getitem__)]
 
 
 def _linked_areas(pdf: Any, page: Any, builder: DocumentBuilder, left: Iterator[int]) -> Iterator[Area]:

@@ -74,8 +74,6 @@ def _role(_name: str, raw: str, text: str, *_: Any, **__: Any) -> tuple[list[Any
 
 
 class _Directive:
-    """A directive of any name, as docutils calls it."""
-
     required_arguments = optional_arguments = 0
     has_content, option_spec = True, None
 
@@ -157,7 +155,5 @@ def _words(node: Any) -> str:
     """Return a node's text without note marks; part paragraphs of a cell by a blank."""
     if node.tagname == "#text":
         return node.astext()
-    if node.tagname == "substitution_reference":
-        return f"|{node.astext()}|"
     between = "" if isinstance(node, _nodes().TextElement) else " "
     return between.join(_words(child) for child in node.children if child.tagname not in _NO_WORDS)

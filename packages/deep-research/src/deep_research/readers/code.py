@@ -30,7 +30,6 @@ class CodeReader:
     media_types = ("text/x-source",)
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the lines; raise Unreadable if they are no text, or for machines only."""
         text, builder = clean(decode(data)), DocumentBuilder()
         if len(text) > _LONGEST * (text.count("\n") + 1):
             raise Unreadable("code that a program wrote for programs: its lines have no end")
@@ -56,7 +55,6 @@ class NotebookReader:
     media_types = ("application/x-ipynb+json",)
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the cells in order; raise Unreadable if it is no notebook."""
         try:
             book = json.loads(decode(data))
             cells = list(book["cells"] if "cells" in book else book["worksheets"][0]["cells"])

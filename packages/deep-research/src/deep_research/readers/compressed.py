@@ -35,7 +35,6 @@ class GzipReader:
     media_types = ("application/gzip", "application/x-gzip")
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the document inside; raise Unreadable if broken, too large or unknown."""
         inside = _unpack(data)
         inner = name[:-3] if name.lower().endswith(".gz") else name
         if inside[:2] == b"\x1f\x8b":

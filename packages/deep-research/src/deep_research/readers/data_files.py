@@ -89,7 +89,6 @@ class TableReader:
     media_types = ("text/csv", "text/tab-separated-values")
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the rows, large tables' with column names; raise Unreadable if no text."""
         text = clean(decode(data))
         csv.field_size_limit(_MAX_FIELD)
         builder = DocumentBuilder()
@@ -121,7 +120,6 @@ class JsonReader:
     media_types = ("application/x-ndjson", "application/jsonl", "application/json")
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return records as text; raise Unreadable if no JSON; warn of broken lines."""
         builder = DocumentBuilder()
         for number, record in enumerate(_records(decode(data), builder), start=1):
             if number > MAX_RECORDS:

@@ -56,16 +56,13 @@ def _published(found: dict[str, list[str]], linked: list[dict[str, Any]], root: 
 
 
 def _authors(found: dict[str, list[str]], linked: list[dict[str, Any]]) -> tuple[str, ...]:
-    for name in _AUTHOR_NAMES:
-        if names := [author for author in found.get(name, []) if not author.startswith("http")]:
-            return tuple(names)
+    stated = [found.get(name, []) for name in _AUTHOR_NAMES]
     for thing in linked:
         authors = thing.get("author")
-        listed = authors if isinstance(authors, list) else [authors]
-        names = [str(author.get("name") or "") if isinstance(author, dict) else str(author or "") for author in listed]
-        if names := [name for name in names if name and not name.startswith("http")]:
-            return tuple(names)
-    return ()
+        listed = [author.get("name") if isinstance(author, dict) else author for author in _as_list(authors)]
+        stated.append([str(name or "") for name in listed])
+    people = ([name for name in names if name and not name.startswith("http")] for names in stated)
+    return tuple(next(filter(None, people), ()))
 
 
 def _json_ld(root: Element) -> Iterator[dict[str, Any]]:
@@ -77,10 +74,13 @@ def _json_ld(root: Element) -> Iterator[dict[str, Any]]:
             value = json.loads(text_of(script)[:_MAX_JSON_LD])
         except (ValueError, RecursionError):
             continue
-        for thing in value if isinstance(value, list) else [value]:
+        for thing in _as_list(value):
             if isinstance(thing, dict):
-                graph = thing.get("@graph")
-                yield from (node for node in (graph if isinstance(graph, list) else [thing]) if isinstance(node, dict))
+                yield from (node for node in _as_list(thing.get("@graph", thing)) if isinstance(node, dict))
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 class HtmlReader:
@@ -91,10 +91,6 @@ class HtmlReader:
     media_types = ("text/html", "application/xhtml+xml")
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return a page's main text, or all its visible text where none stands out.
-
-        Raises Unreadable when `data` is no text.
-        """
         root = tree.parse(data)
         stated, published, authors, about = metadata(root)
         head = next(root.iter("head"), root)
@@ -121,12 +117,10 @@ def _blocks(root: Element, title: str, *, furniture: bool = True) -> DocumentBui
 
 def _promote_title(main: Element, title: str) -> None:
     """Make a page's first heading an `h1` if it is its title and no `h1` exists."""
-    first = next(main.iter("h1", "h2", "h3", "h4"), None)
-    if first is None or first.tag == "h1" or next(main.iter("h1"), None) is not None:
-        return
-    heading = fold(text_of(first))
-    if heading and heading in title:
-        first.tag = "h1"
+    headings = list(main.iter("h1", "h2", "h3", "h4"))
+    first = fold(text_of(headings[0])) if headings else ""
+    if first and first in title and all(heading.tag != "h1" for heading in headings):
+        headings[0].tag = "h1"
 
 
 def _title(document: Document, named: str, title: str, stated: str) -> str:
@@ -148,7 +142,6 @@ class EpubReader:
     media_types = ("application/epub+zip",)
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return all chapters. Raises Unreadable when the book is broken or protected."""
         with open_zip(data, what="EPUB") as book:
             if "META-INF/rights.xml" in book.namelist():
                 raise Unreadable("the book is copy-protected")

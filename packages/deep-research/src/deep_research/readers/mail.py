@@ -28,7 +28,6 @@ class MailReader:
     media_types = ("message/rfc822", "application/mbox")
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return all messages, each as a part; warn of unreadable attachments."""
         builder = DocumentBuilder()
         for raw in _messages(data):
             if builder.is_full:

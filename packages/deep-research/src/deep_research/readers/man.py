@@ -26,11 +26,11 @@ _ESCAPE = re.compile(
     r"|[hvwlLoNXAbDZxRSHBC]'[^'\n]{0,80}+'|\*.|(.?))"
 )
 _WORD = re.compile(r'"((?:[^"]|"")*+)"?|((?:\\.|[^\s\\])++|\\)')
-_SIGNS = dict(zip(
+_SIGNS: dict[str, str] = dict(zip(
     "bu em en aq dq lq rq oq cq Aq L\" R\" -- co rg tm ha ti rs ga mu +- -> <- >= <= != de ul sl at sh lB rB lC rC ba hy".split(),
     "• — – ' \" “ ” ‘ ’ ' \" \" — © ® ™ ^ ~ \\ ` × ± → ← ≥ ≤ ≠ ° _ / @ # [ ] { } | -".split(), strict=True,
 ))  # fmt: skip
-_KEPT = dict(zip("- ~0e\\'`.", "-   \\\\'`.", strict=True))
+_KEPT: dict[str, str] = dict(zip("- ~0e\\'`.", "-   \\\\'`.", strict=True))
 _AROUND = dict(zip("Op Oo Ql Sq Dq Qq Pq Bq Aq".split(), "[] [] ‘’ ‘’ “” “” () [] <>".split(), strict=True))
 
 
@@ -42,7 +42,6 @@ class ManReader:
     media_types = ("text/troff",)
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the text; raise Unreadable for no text, or a page leading to another."""
         page = _Page()
         for line in _shown_lines(clean(decode(data))):
             page.add(line)
@@ -54,8 +53,6 @@ class ManReader:
 
 
 class _Page:
-    """A builder of blocks from lines: headings, items with terms, code, paragraphs."""
-
     def __init__(self) -> None:
         self.builder = DocumentBuilder()
         self.title = self.date = self._name = self._next = ""

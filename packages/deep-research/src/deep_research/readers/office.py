@@ -126,7 +126,6 @@ class DocxReader:
     media_types = (_DOCX,)
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the body of the document; raise Unreadable if broken or encrypted."""
         import docx  # noqa: PLC0415 - heavy
         from docx.enum.style import WD_STYLE_TYPE  # noqa: PLC0415 - heavy
         from docx.oxml import parse_xml as parse_part  # noqa: PLC0415 - heavy
@@ -253,7 +252,6 @@ class PptxReader:
     media_types = (_PPTX,)
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the text of all slides; raise Unreadable if broken or encrypted."""
         import pptx  # noqa: PLC0415 - heavy
 
         with _opened(data, "PPTX", _PPTX) as stream:
@@ -341,7 +339,6 @@ class XlsxReader:
     media_types = (_XLSX,)
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return all sheets. Raises Unreadable when the file is broken or encrypted."""
         import openpyxl  # noqa: PLC0415 - heavy
 
         builder = DocumentBuilder()

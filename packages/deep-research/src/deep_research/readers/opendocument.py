@@ -1,7 +1,4 @@
-"""OpenDocument files: text (ODT), sheets (ODS) and slides (ODP).
-
-Each sheet has a heading and a table; slides are pages.
-"""
+"""OpenDocument files: text (ODT), sheets (ODS) and slides (ODP)."""
 
 import zipfile
 import zlib
@@ -32,7 +29,6 @@ class OpenDocumentReader:
     media_types = tuple(f"{_MEDIA}{kind}" for kind in _KINDS)
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the body of the file. Raises Unreadable when it is broken or encrypted."""
         with open_zip(data, what="OpenDocument") as container:
             if b"encryption-data" in _part(container, "META-INF/manifest.xml"):
                 raise Unreadable("encrypted; a password is needed")

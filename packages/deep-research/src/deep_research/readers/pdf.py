@@ -4,6 +4,7 @@ import re
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from itertools import islice, pairwise
 from statistics import median
 from typing import Any, NamedTuple
@@ -84,7 +85,6 @@ def _goes_on(open_lines: list[Line], line: Line, full_width: float, body_size: f
 
 
 def _leading(open_lines: list[Line], line: Line) -> float:
-    """Return the line distance of a paragraph, or the usual one for its size."""
     gaps = [a.top - b.top for a, b in pairwise(open_lines) if 0.5 * line.size < a.top - b.top < 4 * line.size]
     return median(gaps) if gaps else max(line.size, line.top - line.bottom) * 1.25
 
@@ -172,34 +172,29 @@ class PdfReader:
     media_types = ("application/pdf",)
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the text; raise Unreadable if broken, encrypted or without text (scans)."""
         return read_pdf(data, name)
 
 
 def read_pdf(data: bytes, name: str, see: Callable[[Any], list[Line]] | None = None) -> Document:
     """Return the text of a PDF; `see` returns the lines of a page without text."""
-    with _PDFIUM:
-        pdf = _open(data)
-        try:
-            builder = DocumentBuilder()
-            left = iter(range(MOST_LINKS))
-            pages = [page_lines(pdf, number, builder, left) for number in range(min(len(pdf), _MAX_PAGES))]
-            if len(pdf) > _MAX_PAGES:
-                builder.warn(f"only the first {_MAX_PAGES} of {len(pdf)} pages were read")
-            if see is not None:
-                pages = [lines or see(pdf[number]) for number, lines in enumerate(pages)]
-            seen = (pdf[number].get_objects(max_depth=1) for number, lines in enumerate(pages) if not lines)
-            unread = sum(any(shown.type != _TEXT_OBJECT for shown in objects) for objects in seen)
-            if not any(pages):
-                count = f"{len(pdf)} pages" if len(pdf) > 1 else "one page"
-                why = f"its {count}: probably scanned images; {_INSTALL}" if unread else "it"
-                raise Unreadable(f"{NO_TEXT} in {why}")
-            if unread:
-                builder.warn(f"{unread} of {len(pdf)} pages have {NO_TEXT} (images?)")
-            write_pages(pages, builder, _outline(pdf))
-            about = pdf.get_metadata_dict(skip_empty=True)
-        finally:
-            pdf.close()
+    with _PDFIUM, closing(_open(data)) as pdf:
+        builder = DocumentBuilder()
+        left = iter(range(MOST_LINKS))
+        pages = [page_lines(pdf, number, builder, left) for number in range(min(len(pdf), _MAX_PAGES))]
+        if len(pdf) > _MAX_PAGES:
+            builder.warn(f"only the first {_MAX_PAGES} of {len(pdf)} pages were read")
+        if see is not None:
+            pages = [lines or see(pdf[number]) for number, lines in enumerate(pages)]
+        seen = (pdf[number].get_objects(max_depth=1) for number, lines in enumerate(pages) if not lines)
+        unread = sum(any(shown.type != _TEXT_OBJECT for shown in objects) for objects in seen)
+        if not any(pages):
+            count = f"{len(pdf)} pages" if len(pdf) > 1 else "one page"
+            why = f"its {count}: probably scanned images; {_INSTALL}" if unread else "it"
+            raise Unreadable(f"{NO_TEXT} in {why}")
+        if unread:
+            builder.warn(f"{unread} of {len(pdf)} pages have {NO_TEXT} (images?)")
+        write_pages(pages, builder, _outline(pdf))
+        about = pdf.get_metadata_dict(skip_empty=True)
     authors = re.split(r"[;,]\s*|(?<!\s)\s++and\s+", about.get("Author", ""))
     document = builder.document(name=name, media_type="application/pdf", authors=authors)
     stated = fold(about.get("Title", ""))[:LONGEST_TITLE]

@@ -40,7 +40,6 @@ class PictureReader:
         self._pages = pages
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the visible text; raise Unreadable if it is broken or OCR is missing."""
         if name.lower().endswith(".svg"):
             raise Unreadable("a drawing, which is not read")
         if not registry.reads_pictures():

@@ -31,7 +31,6 @@ class PlainReader:
     media_types = ("text/plain", "text/markdown", "text/x-rst")
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the text with wrapped lines joined; raise Unreadable if it is no text."""
         text = clean(decode(data))
         builder = DocumentBuilder()
         kind = _kind(name, text)

@@ -37,7 +37,6 @@ class RtfReader:
     media_types = ("application/rtf", "text/rtf")
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the text. Raises Unreadable when it is no RTF."""
         text = data.decode("latin-1")
         if not text.lstrip().startswith("{\\rtf"):
             raise Unreadable("no RTF file")
@@ -95,8 +94,6 @@ def _decoded(raw: bytes, codec: str) -> str:
 
 
 class _Writer:
-    """Takes events and writes a block at each end of a paragraph or row."""
-
     def __init__(self, text: str) -> None:
         self._styles = {style: int(level) for style, level in _HEADING.findall(text)}
         self.builder = DocumentBuilder()

@@ -41,7 +41,6 @@ class TexReader:
     media_types = ("application/x-tex", "text/x-tex")
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the text. Raises Unreadable when `data` is no text."""
         text, builder = clean(decode(data)), DocumentBuilder()
         said = {
             field: fold(_plain(match[1]))

@@ -1,8 +1,4 @@
-"""Finish a report: numbers for ids, references, gaps and how it was checked.
-
-The writer's words stay as they are. Code adds a quiet mark behind the citations of statements that are not confirmed,
-and what stands behind the text.
-"""
+"""Finish a report: numbers for ids, references, gaps and how it was checked."""
 
 import re
 from bisect import bisect_right
@@ -86,10 +82,10 @@ async def assemble(ctx: RunContext, done: Finished) -> data.Report:
     about = await in_background(_circumstances, ctx)
     if len(done.text) <= _SHORT:
         return await in_background(lambda: safe_noun(assemble_here(done, about, ctx.library)))
-    given, offered = (done, about), offered_of(ctx.library)
+    offered = offered_of(ctx.library)
     try:
         return await in_worker_thread(
-            call_in_worker, assemble_in_worker, *given, returns=data.Report, limits=_LIMITS, offered=offered
+            call_in_worker, assemble_in_worker, done, about, returns=data.Report, limits=_LIMITS, offered=offered
         )
     except WorkTooLarge as error:
         message = "Putting the report together took too much computing or memory, and was ended."
@@ -205,7 +201,6 @@ def _section(done: data.Section) -> data.ReportSection:
 
 
 def _titled(done: Finished) -> tuple[str, str, list[data.Claim]]:
-    """Return the title, the text behind it, and the claims at their places there."""
     found = _TITLE.match(done.text)
     if found is None:
         return done.brief.title, done.text, list(done.verification.claims)
@@ -313,10 +308,7 @@ class _References:
 
 
 def _quotable(text: str) -> Iterator[str]:
-    """Yield a passage's sentences of two words or more, then its table rows.
-
-    What begins with or within a bracket belongs to the sentence before it.
-    """
+    """Yield a passage's sentences of two words or more, then its table rows."""
     for said in (text[one.start : one.end] for one in sentences(text)):
         bracket = next((sign for sign in said if sign in "()[]（）"), "")
         if len(tokenize(said)) > 1 and bracket not in (")", "]", "）", said[0]):
@@ -359,7 +351,6 @@ def _gaps(gaps: Sequence[data.Gap], language: str, *, with_heading: bool) -> lis
 
 
 def _checked(about: Circumstances, done: Finished, counted: VerdictCounts, *, judged: bool) -> list[str]:
-    """Return how the report was checked, and what was found."""
     language, problems, ranker = done.question.language, len(done.verification.problems), about.reasoner.ranker
     if judged:
         told = [phrase("checked_statements", language, cited=counted.cited, **counted.model_dump())]
@@ -374,7 +365,6 @@ def _checked(about: Circumstances, done: Finished, counted: VerdictCounts, *, ju
 
 
 def _method_note(about: Circumstances, done: Finished, checked: Sequence[str], days: Sequence[str]) -> str:
-    """Return the method note: checks, what was not confirmed, searches and dates."""
     reasoner, language, lines = about.reasoner, done.question.language, list(checked)
     if done.decision.assumptions and reasoner.is_language_model:
         assumed = join_list(done.decision.assumptions, language)

@@ -65,7 +65,8 @@ def read_document(given: ExportInput) -> blocks.Document:
         cited=phrase("said_of_sources", language, count=len(report.references)),
     )
     if found and isinstance(found[0], blocks.Heading) and found[0].level == 1:
-        document.title = blocks.plain_text(found.pop(0).content)
+        document.title = blocks.plain_text(found[0].content)
+        del found[0]
     for place, (heading, items) in enumerate(pairwise(found)):
         if not (isinstance(heading, blocks.Heading) and isinstance(items, blocks.Items)):
             continue
@@ -98,7 +99,6 @@ def _mark_claims(markdown: str, claims: Sequence[Claim]) -> tuple[str, list[Clai
 
 
 def _by_source(keys: Sequence[str], report: Report) -> dict[str, tuple[str, ...]]:
-    """Return the passages among `keys` by their sources, in order."""
     found: dict[str, list[str]] = {}
     for key in keys:
         if key in report.passages:

@@ -10,7 +10,6 @@ _NUMBERED = re.compile(r"\s*(?:[-*+•]\s+)?(?:\d+(?:\.\d+)+\.?|\d+\.|[^\W\d_A-Z
 _HOLDS_DATA = re.compile(r"[|=<>{}$\uff0c]|^\s*#|\w: |\uff1a|\d\s?[%°]|^\s*+(?:[-*+•]\s++)?\S+ [–—-] ")
 """Rows of tables, settings, code, definitions: short lines that say something."""
 _NUMBERED_INSIDE = re.compile(r"[,、，;]\s*(?:(?:[A-Z]|\d+)\.\d+(?:\.\d+)*\.?|\d{1,3}\.)\s+\S")
-"""A heading with its number behind another one, in contents that were folded into one line."""
 _SECTION_NUMBER = re.compile(r"\s*(?:[-*+•]\s+)?\d+(?:\.\d+)+\.?\s+\S")
 
 

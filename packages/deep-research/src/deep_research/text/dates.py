@@ -13,7 +13,6 @@ _IN_WORDS = re.compile(
     rf"\b(?:{_YEAR}[ -]|{_DAY}\.?[ -])?((?:{'|'.join(_MONTHS)})[a-z]{{0,6}})\b\.?(?:[ -]{_DAY}\b)?(?:,?[ -]{_YEAR}\b)?",
     re.IGNORECASE,
 )
-"""2024 Jan 31, 31 Jan 2024, Jan 31, 2024, each also without its day."""
 _EARLIEST_SECOND, _LATEST_SECOND = 10**8, 10**11
 """What is less than seconds since 1970, and what is milliseconds."""
 

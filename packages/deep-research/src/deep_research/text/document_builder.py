@@ -153,9 +153,9 @@ class DocumentBuilder:
     def document(
         self,
         *,
+        media_type: str,
         title: str = "",
         name: str = "",
-        media_type: str = "text/plain",
         published: str | None = None,
         authors: Sequence[str] = (),
     ) -> Document:

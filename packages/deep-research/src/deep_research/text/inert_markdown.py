@@ -1,8 +1,7 @@
 """Make Markdown inert when rendered: no HTML, images or links, even if quoted.
 
 A report quotes strangers. An image in such a quotation would be loaded by whoever opens the report, a tag
-would act in it, and a link could show one address and lead to another. Structure (headings, lists, tables,
-emphasis, code) stays. The rules are those of CommonMark (https://spec.commonmark.org/0.31.2/).
+would act in it, and a link could show one address and lead to another. The rules are those of CommonMark.
 """
 
 import re

@@ -31,10 +31,7 @@ def parse_object(text: str, *, complete: bool = True) -> dict[str, Any] | None:
 
 
 def find_object(text: str, *, complete: bool = True) -> dict[str, Any] | None:
-    """Return the first JSON object in `text` or None; whole ones precede repaired.
-
-    `complete` as in `parse_object`.
-    """
+    """Return the first JSON object in `text` or None; whole ones precede repaired."""
     if is_too_deep(text):
         return None
     if (whole := parse_object(text, complete=complete)) is not None:

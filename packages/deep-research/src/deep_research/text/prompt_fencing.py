@@ -1,8 +1,7 @@
 """Fence outside text for prompts as data between unforgeable delimiters.
 
-Hidden characters (zero width, bidirectional overrides, Unicode tags, variation selectors) are removed,
-because a reader cannot see what they say, and the delimiters' own form is broken where text imitates it. So are
-the marks that chat templates put between messages: servers of open models read them as such inside text.
+Hidden characters are removed, and the delimiters' own form is broken where text imitates it, like the marks that
+chat templates put between messages: servers of open models read them as such inside text.
 """
 
 import re

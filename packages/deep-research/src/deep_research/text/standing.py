@@ -1,8 +1,4 @@
-"""A document's own date, version and status (final, draft, …), from its head.
-
-Read by code from fields ("Status: Final", "Superseded-By: 734") and plain sentences ("This document has
-been superseded by …") in English, Chinese, Korean and Japanese.
-"""
+"""A document's own date, version and status (final, draft, …), from its head."""
 
 import re
 from functools import lru_cache
