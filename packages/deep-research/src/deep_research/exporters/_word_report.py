@@ -1,4 +1,4 @@
-"""A report written with python-docx, and footnotes, which it lacks, after ISO 29500."""
+"""A report by python-docx, and footnotes, which it lacks, after ISO 29500."""
 
 import io
 from collections.abc import Sequence

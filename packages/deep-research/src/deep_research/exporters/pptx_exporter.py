@@ -26,7 +26,7 @@ _INK, _SOFT = "1B1F24", "59636E"
 
 @dataclass
 class _Part:
-    """A main heading with its points (first paragraphs, lists), and `text` for the notes."""
+    """A main heading with points (first paragraphs, lists), and `text` for notes."""
 
     title: str
     points: list[str] = field(default_factory=list)

@@ -28,7 +28,7 @@ _USUAL_WIDTH, _LONGEST_CELL, _REPEATED = 13, 32_767, 1_000
 
 
 def rows_of(given: ExportInput) -> Sequence[tuple[Cell, ...]]:
-    """Return rows in statement order; a long statement stands whole in the first of its."""
+    """Return rows in statement order; a long statement stands whole in its first."""
     report = given.report
     numbers = {reference.source: reference for reference in report.references}
     problems: dict[str, list[str]] = {}

@@ -211,7 +211,7 @@ def _lists_of_headings(root: Element) -> set[Element]:
 
 
 def _wrapped_article(root: Element, furniture: Sequence[Element]) -> Element | None:
-    """Return the element named as furniture ("sponsored") that really wraps the article."""
+    """Return the element named as furniture ("sponsored") that wraps the article."""
     headed = [element for element in furniture if next(element.iter("h1"), None) is not None]
     if not headed:
         return None

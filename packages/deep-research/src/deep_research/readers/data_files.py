@@ -53,7 +53,7 @@ def write_sheet(name: str, rows: Iterator[Sequence[str]], builder: DocumentBuild
 
 
 def _header(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the column names; none where the first row has numbers, holes or a name twice."""
+    """Return the column names; none where the first row has numbers, holes or twins."""
     names = [fold(cell) for row in rows[:1] for cell in row]
     while names and not names[-1]:
         names.pop()

@@ -31,7 +31,9 @@ _SIGNS: dict[str, str] = dict(zip(
     "• — – ' \" “ ” ‘ ’ ' \" \" — © ® ™ ^ ~ \\ ` × ± → ← ≥ ≤ ≠ ° _ / @ # [ ] { } | -".split(), strict=True,
 ))  # fmt: skip
 _KEPT: dict[str, str] = dict(zip("- ~0e\\'`.", "-   \\\\'`.", strict=True))
-_AROUND = dict(zip("Op Oo Ql Sq Dq Qq Pq Bq Aq".split(), "[] [] ‘’ ‘’ “” “” () [] <>".split(), strict=True))
+_AROUND: dict[str, str] = dict(
+    zip("Op Oo Ql Sq Dq Qq Pq Bq Aq".split(), "[] [] ‘’ ‘’ “” “” () [] <>".split(), strict=True)
+)
 
 
 class ManReader:

@@ -183,7 +183,7 @@ def _is_unseen(element: Any) -> bool:
 
 
 def _words(element: Any, beside: list[Any]) -> str:
-    """Return the words of a paragraph or cell; add boxes, tables and notes to `beside`."""
+    """Return the words of a paragraph or cell; put boxes, tables, notes in `beside`."""
     pieces: list[str] = []
     for child in element.iterchildren("*"):
         name = _name(child)
@@ -229,7 +229,7 @@ def _write_paragraph(paragraph: Any, style: str, text: str, builder: DocumentBui
 
 
 def _row_cells(row: Any, above: list[str], beside: list[Any], builder: DocumentBuilder) -> list[str]:
-    """Return a row's texts by column, cut at some width; repeat a cell that spans rows."""
+    """Return a row's texts by column, cut at a width; repeat what spans rows."""
     cells = [""] * (row.grid_before if row.grid_before < MAX_COLUMNS else 0)
     elements = _children(row)
     for element in elements:

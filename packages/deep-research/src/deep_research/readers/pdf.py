@@ -295,7 +295,7 @@ def write_pages(pages: list[list[Line]], builder: DocumentBuilder, outline: Mapp
 
 
 def _pattern(text: str, own: str) -> str:
-    """Return a line without its page number `own`: "Chapter 3 · 57" is "Chapter 3 · 58"."""
+    """Return a line without its page number `own`, so that running lines are alike."""
     line = fold(text).lower()
     if _PAGE_NUMBER.fullmatch(line) and own in (_DIGITS.findall(line) or [own]):
         return _ONLY_NUMBER

@@ -60,7 +60,7 @@ _LIMITS = Limits(memory=1_000_000_000, cpu_seconds=30.0)
 
 
 class Circumstances(NamedTuple):
-    """What a report tells of its run; `is_model` is the setup, `reasoner` what reasoned."""
+    """What a report tells of its run; `is_model` is of the setup, `reasoner` of the work."""
 
     run_id: str
     workflow: data.Workflow
@@ -78,7 +78,7 @@ class Circumstances(NamedTuple):
 
 
 async def assemble(ctx: RunContext, done: Finished) -> data.Report:
-    """Assemble the report, a long text in a worker; raise WorkTooLarge if it takes long."""
+    """Assemble the report, long texts in a worker; raise WorkTooLarge at its limit."""
     about = await in_background(_circumstances, ctx)
     if len(done.text) <= _SHORT:
         return await in_background(lambda: safe_noun(assemble_here(done, about, ctx.library)))
@@ -214,7 +214,7 @@ def _titled(done: Finished) -> tuple[str, str, list[data.Claim]]:
 
 
 def _notices(about: Circumstances, done: Finished, language: str) -> str:
-    """Return what a reader must know before the text; a writer says assumptions itself."""
+    """Return what a reader must know before the text; a writer says what it assumed."""
     lines: list[str] = []
     if done.decision.assumptions and not about.is_model:
         assumed = join_list(done.decision.assumptions, language)

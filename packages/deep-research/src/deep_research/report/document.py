@@ -81,7 +81,7 @@ def read_document(given: ExportInput) -> blocks.Document:
 
 
 def _mark_claims(markdown: str, claims: Sequence[Claim]) -> tuple[str, list[Claim]]:
-    """Return a Markdown text with statements marked at both ends, and those with a place."""
+    """Return a text with statements marked at both ends, and those that are."""
     text = markdown.translate(_HARMLESS)
     parts: list[str] = []
     marked: list[Claim] = []

@@ -139,7 +139,7 @@ def _wrong(place: str, why: str) -> str:
 
 
 def choose(templates: Sequence[TemplateFile], question: Question, *, named: str = "") -> Template | None:
-    """Return the `named`, else first fitting template in the question's language, or None.
+    """Return the `named`, else first fitting template in the question's language.
 
     Raises ConfigError for a name there is none of; `none` switches templates off.
     """

@@ -91,7 +91,7 @@ def _block_end(lines: Sequence[str], start: int) -> int:
 
 
 def _rows(lines: list[str]) -> set[int]:
-    """Return numbers of possible table rows, from above a rule to the next blank line."""
+    """Return numbers of possible table rows, from above a rule to a blank line."""
     found: set[int] = set()
     is_inside = False
     for number, line in enumerate(lines):
@@ -126,7 +126,7 @@ def _line(line: str, *, is_row: bool) -> str:
 
 
 def _closings(pieces: list[str]) -> Mapping[int, Sequence[int]]:
-    """Return by the length of runs of backticks the indices after them, escaped or not."""
+    """Return by the length of runs of backticks, escaped or not, where they end."""
     found: defaultdict[int, list[int]] = defaultdict(list)
     run = 0
     for at, piece in enumerate(pieces):

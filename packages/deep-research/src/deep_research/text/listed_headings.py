@@ -1,4 +1,4 @@
-"""Headings of unmarked text, as of search services, by the contents list above it."""
+"""Headings of unmarked text (of search services), by the contents list above."""
 
 import re
 from bisect import bisect_right

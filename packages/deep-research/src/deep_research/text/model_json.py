@@ -53,7 +53,7 @@ def find_object(text: str, *, complete: bool = True) -> dict[str, Any] | None:
 
 
 def is_too_deep(text: str) -> bool:
-    """Return whether brackets, also in strings, stand deeper than any answer has them.
+    """Return whether brackets, also in strings, stand deeper than in any answer.
 
     Each try at a deep text reads to the recursion limit: one look bounds all that is tried on its parts.
     """
