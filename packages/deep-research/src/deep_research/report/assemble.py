@@ -60,7 +60,7 @@ _LIMITS = Limits(memory=1_000_000_000, cpu_seconds=30.0)
 
 
 class Circumstances(NamedTuple):
-    """What a report tells of its run; `is_model` is of the setup, `reasoner` of the work."""
+    """What a report tells of its run; `is_model` is its setup, `reasoner` its work."""
 
     run_id: str
     workflow: data.Workflow
