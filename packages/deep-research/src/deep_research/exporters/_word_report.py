@@ -1,7 +1,4 @@
-"""A report written with python-docx, and footnotes as parts of our own.
-
-python-docx is imported with this module, and has no footnotes: their part, settings and styles follow ISO 29500.
-"""
+"""A report by python-docx, and footnotes, which it lacks, after ISO 29500."""
 
 import io
 from collections.abc import Sequence
@@ -38,16 +35,13 @@ _LINES = (
 )
 
 
-class Footnotes:
-    """The footnotes of one document, numbered by Word in the order of addition."""
-
+class _Footnotes:
     def __init__(self, document: Any) -> None:
         self._root = parse_xml(f"<w:footnotes {nsdecls('w')}>{_LINES}</w:footnotes>")
         part = XmlPart(PackURI("/word/footnotes.xml"), _CONTENT_TYPE, self._root, document.part.package)
         document.part.relate_to(part, RELATIONSHIP_TYPE.FOOTNOTES)
-        document.settings.element.append(
-            parse_xml(f'<w:footnotePr {nsdecls("w")}><w:footnote w:id="-1"/><w:footnote w:id="0"/></w:footnotePr>')
-        )
+        about = f'<w:footnotePr {nsdecls("w")}><w:footnote w:id="-1"/><w:footnote w:id="0"/></w:footnotePr>'
+        document.settings.element.append(parse_xml(about))
         text = document.styles.add_style(_TEXT, WD_STYLE_TYPE.PARAGRAPH)
         text.base_style, text.font.size = document.styles["Normal"], Pt(8.5)
         text.paragraph_format.space_after = Pt(2)
@@ -81,7 +75,7 @@ class WordReport:
         self._references = {reference.number: reference for reference in given.report.references}
         self._file: Any = docx.Document()
         self._style_fonts()
-        self._footnotes = Footnotes(self._file)
+        self._footnotes = _Footnotes(self._file)
         self._noted: set[tuple[int, tuple[str, ...]]] = set()
 
     def write(self) -> bytes:
@@ -95,7 +89,6 @@ class WordReport:
         return saved.getvalue()
 
     def _style_fonts(self) -> None:
-        """Set Latin and CJK fonts in all styles, and the document's language."""
         family, locale = _EAST_ASIAN.get(self._report.language, ("Microsoft YaHei", "zh-CN"))
         styles = self._file.styles
         for name in ("Normal", "Title", "Heading 1", "Heading 2", "Heading 3"):
@@ -114,7 +107,6 @@ class WordReport:
         styles["Normal"].element.get_or_add_rPr().append(parse_xml(language))
 
     def _describe(self) -> None:
-        """Fill in the document's properties, and lay out its pages."""
         report, properties = self._report, self._file.core_properties
         properties.title, properties.subject = self._document.title[:255], report.question[:255]
         properties.author, properties.language = "deep-research", report.language
@@ -126,7 +118,7 @@ class WordReport:
         page.page_width, page.page_height = Mm(210), Mm(297)
         page.left_margin = page.right_margin = Mm(_MARGIN)
         page.top_margin = page.bottom_margin = Mm(_MARGIN)
-        footer = self._file.sections[0].footer.paragraphs[0]
+        footer = page.footer.paragraphs[0]
         footer.alignment = 2
         footer._p.append(parse_xml(f'<w:fldSimple {nsdecls("w")} w:instr="PAGE"/>'))
         footer.add_run(" / ")
@@ -136,8 +128,8 @@ class WordReport:
         document = self._document
         self._inlines(self._file.add_paragraph(style="Title"), (blocks.Text(document.title),))
         verdicts = [f"{count.number} {count.text}" for count in document.counts]
-        paragraph = self._file.add_paragraph()
-        self._grey(paragraph.add_run(" · ".join([document.made, *verdicts, document.cited])))
+        told = " · ".join([document.made, *verdicts, document.cited])
+        self._grey(self._file.add_paragraph().add_run(told))
 
     def _grey(self, run: Any) -> None:
         run.font.size, run.font.color.rgb = Pt(9), RGBColor.from_string(_GREY)
@@ -159,9 +151,8 @@ class WordReport:
         elif isinstance(block, blocks.Items):
             self._items(block, depth)
         elif isinstance(block, blocks.Chart):
-            self._table(
-                blocks.Table((), tuple(((blocks.Text(bar.label),), bar.value) for bar in block.bars)), title=block.title
-            )
+            rows = tuple(((blocks.Text(bar.label),), bar.value) for bar in block.bars)
+            self._table(blocks.Table((), rows), title=block.title)
         else:
             self._table(block)
 
@@ -218,9 +209,8 @@ class WordReport:
                     if run.text:
                         run.text = blocks.break_words(run.text, width - blocks.COLUMN_EDGES // 2)
                 if number == 0 and block.head:
-                    cell._tc.get_or_add_tcPr().append(
-                        parse_xml(f'<w:shd {nsdecls("w")} w:val="clear" w:fill="{_TINT}"/>')
-                    )
+                    shade = parse_xml(f'<w:shd {nsdecls("w")} w:val="clear" w:fill="{_TINT}"/>')
+                    cell._tc.get_or_add_tcPr().append(shade)
             if number == 0 and block.head:
                 line._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
         self._file.add_paragraph()
@@ -246,10 +236,7 @@ class WordReport:
                     run.font.name = _MONO
 
     def _note(self, cite: blocks.Cite) -> str:
-        """Return a footnote: reference and quotation, or its number alone if repeated.
-
-        The address is given the first time.
-        """
+        """Return a footnote: reference and quotation, or its number alone if repeated."""
         reference, language = self._references[cite.number], self._report.language
         pages = sorted({p.page for key in cite.passages if (p := self._report.passages.get(key)) and p.page})
         where = [phrase("page", language, page=", ".join(map(str, pages)))] if pages else []

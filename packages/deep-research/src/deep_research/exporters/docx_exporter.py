@@ -1,7 +1,4 @@
-"""The report as a Word document: styles, lists, tables, a footnote per citation.
-
-Lists are numbered by Word; tables have a header row.
-"""
+"""The report as a Word document: styles, lists, tables, a footnote per citation."""
 
 from deep_research.data import ExportInput
 

@@ -1,9 +1,7 @@
 """The report as one HTML file; a citation opens its passage in context, offline.
 
-The context is that of the snapshot.
-
-No script, nothing loaded, nothing sent: the passages lie in the file as popovers (HTML's own `popover` attribute), and
-a content security policy forbids everything but the file's own style, named by its hash.
+No script, nothing loaded, nothing sent: the passages lie in the file as popovers, and a content security policy
+forbids everything but the file's own style, named by its hash.
 """
 
 import base64
@@ -23,7 +21,7 @@ from deep_research.verification.citations import citations
 
 _LINK_RULES = 'rel="noopener noreferrer nofollow" referrerpolicy="no-referrer"'
 _OF_A_TITLE, _OF_A_STATEMENT, _MOST_RESTING = 200, 300, 20
-"""Characters of a title on each citation, of a statement below each passage that it rests on, and such statements."""
+"""Characters of a title on a citation, and of a statement below a passage that it rests on; such statements."""
 _MOST_SHOWN = 30_000_000
 """Characters of passages behind citations: beyond them a citation names its source and the ids of its passages alone."""
 
@@ -41,8 +39,6 @@ class HtmlExporter:
 
 
 class _Page:
-    """One report as a page; texts pass `escape` at the place where they are put in."""
-
     def __init__(self, given: ExportInput) -> None:
         self._given, self._report = given, given.report
         self._language = given.report.language
@@ -60,9 +56,7 @@ class _Page:
         style = files("deep_research.exporters").joinpath("report.css").read_text("utf-8")
         digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
         policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-        main = "".join(
-            [self._blocks(self._document.blocks), self._reference_list(), self._verification(), self._statements()]
-        )
+        main = self._blocks(self._document.blocks) + self._reference_list() + self._verification() + self._statements()
         panels = "".join(self._panel(number, keys, name) for (number, keys), name in self._panels.items())
         return (
             f'<!doctype html>\n<html lang="{escape(self._language)}">\n<head>\n<meta charset="utf-8">\n'
@@ -87,11 +81,8 @@ class _Page:
         )
 
     def _contents(self) -> str:
-        headings = [
-            (b.key, blocks.plain_text(b.content))
-            for b in self._document.blocks
-            if isinstance(b, blocks.Heading) and b.level <= 2
-        ]
+        tops = (b for b in self._document.blocks if isinstance(b, blocks.Heading) and b.level <= 2)
+        headings = [(heading.key, blocks.plain_text(heading.content)) for heading in tops]
         if self._document.references:
             headings.append(("references", self._document.references_title))
         entries = "".join(f'<li><a href="#{key}">{escape(title)}</a></li>' for key, title in headings)
@@ -125,7 +116,6 @@ class _Page:
         return f'<{tag} dir="auto"{start}>{items}</{tag}>\n'
 
     def _tight(self, parts: Sequence[blocks.Block]) -> str:
-        """Return the blocks of an item; a first paragraph needs no element of its own."""
         if parts and isinstance(parts[0], blocks.Paragraph):
             return self._inlines(parts[0].content) + self._blocks(parts[1:])
         return self._blocks(parts)
@@ -133,9 +123,8 @@ class _Page:
     def _table(self, block: blocks.Table) -> str:
         head = "".join(f'<th scope="col">{self._inlines(cell)}</th>' for cell in block.head)
         rows = "".join(f"<tr>{''.join(f'<td>{self._inlines(c)}</td>' for c in row)}</tr>" for row in block.rows)
-        return (
-            f'<div class="wide"><table dir="auto"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>\n'
-        )
+        body = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
+        return f'<div class="wide"><table dir="auto">{body}</table></div>\n'
 
     def _chart(self, block: blocks.Chart) -> str:
         """Return a chart as a table with a bar per row, readable by screen readers."""
@@ -157,10 +146,8 @@ class _Page:
         if isinstance(part, blocks.Cite):
             return self._cite(part)
         if isinstance(part, blocks.Doubt):
-            told = escape(part.told, quote=True)
-            return (
-                f'<span class="doubt {part.verdict}" title="{told}" role="note" aria-label="{told}">{DOUBT_SIGN}</span>'
-            )
+            told, look = escape(part.told), f"doubt {part.verdict}"
+            return f'<span class="{look}" title="{told}" role="note" aria-label="{told}">{DOUBT_SIGN}</span>'
         text = escape(part.text)
         if part.is_own:
             text = f'<span class="own" title="{self._say("own_statement")}">{text}</span>'
@@ -169,9 +156,8 @@ class _Page:
         return text
 
     def _cite(self, cite: blocks.Cite) -> str:
-        """Return the button that opens the passages of a citation."""
         panel = self._panels.setdefault((cite.number, cite.passages), f"p{len(self._panels) + 1}")
-        title = escape(shorten(self._references[cite.number].title, _OF_A_TITLE), quote=True)
+        title = escape(shorten(self._references[cite.number].title, _OF_A_TITLE))
         return f'<button type="button" class="cite" popovertarget="{panel}" aria-label="[{cite.number}] {title}">{cite.number}</button>'
 
     def _panel(self, number: int, keys: Sequence[str], name: str) -> str:
@@ -181,11 +167,8 @@ class _Page:
         facts += [phrase("published", self._language, date=reference.published)] if reference.published else []
         close = self._say("close")
         passages = "".join(self._passage(key) for key in keys if key in self._report.passages)
-        snapshot = (
-            self._say("snapshot_of", date=source.retrieved_at[:16].replace("T", " "), sha=source.sha256)
-            if source
-            else ""
-        )
+        day = source.retrieved_at[:16].replace("T", " ") if source else ""
+        snapshot = self._say("snapshot_of", date=day, sha=source.sha256) if source else ""
         return (
             f'<aside class="panel" popover id="{name}" aria-label="[{number}]">'
             f'<button type="button" class="close" popovertarget="{name}" popovertargetaction="hide" aria-label="{close}">×</button>'
@@ -196,11 +179,10 @@ class _Page:
 
     def _link(self, reference: Reference) -> str:
         address = web_address(reference.url)
-        if not address:
-            return ""
-        return (
+        link = (
             f'<a href="{escape(address)}" {_LINK_RULES}>{self._say("open_source")}</a> <span>{escape(address)}</span>'
         )
+        return link if address else ""
 
     def _passage(self, key: str) -> str:
         """Return a passage in its context with what rests on it, or its id alone."""
@@ -224,7 +206,6 @@ class _Page:
         return made
 
     def _verdict(self, claim: Claim) -> tuple[str, str]:
-        """Return a verdict, and its reason unless it is supported or the author's own."""
         kind = claim.verdict.kind
         badge = f'<span class="badge {kind}">{self._say(f"verdict_{kind}")}</span>'
         is_told = kind not in ("supported", "own")
@@ -241,7 +222,6 @@ class _Page:
         return f'<h2 dir="auto" id="references">{escape(self._document.references_title)}</h2>\n<ol class="references">{entries}</ol>\n'
 
     def _statements(self) -> str:
-        """Return a table of all statements with verdicts, which can be filtered by group."""
         choices = "".join(
             f'<input type="radio" name="only" id="only-{one.verdict}"><label for="only-{one.verdict}">'
             f"{escape(one.text)} ({one.number})</label>"
@@ -288,12 +268,10 @@ class _Page:
         return f'<li><del dir="auto">{self._linked(edit.old)}</del><ins dir="auto">{self._linked(edit.new)}</ins>{failed}</li>'
 
     def _cites_of(self, keys: Sequence[str]) -> str:
-        """Return a citation for each source of these passages."""
         cites = cites_of(keys, self._report, self._numbers)
         return "".join(map(self._cite, sorted(cites, key=lambda cite: cite.number)))
 
     def _linked(self, text: str) -> str:
-        """Return verifier or writer text with passage citations as report citations."""
         shown, at = "", 0
         for found in citations(text):
             if made := self._cites_of(found.ids):

@@ -27,14 +27,11 @@ _LATIN = {
     "sans": ("Inter", "Noto Sans", "Source Sans 3", "Helvetica Neue", "Segoe UI", "DejaVu Sans", "Libertinus Serif"),
     "mono": ("DejaVu Sans Mono",),
 }
-"""What Latin letters are set in: the first that is there; the serif and the mono lie in Typst."""
 _LONG_ENOUGH_FOR_CONTENTS = 6
 _NO_FONT = re.compile(r'the text `"(?P<text>.{0,9000})"` could not be displayed')
 _MOST_REPLACED = 40
-_TABLE_LETTERS, _LINE_LETTERS = 92, 80
-"""So many letters stand side by side in a table, and in a line."""
-_LONGEST_UNBROKEN = 900
-"""A cell of so many letters may go over the end of a page."""
+_TABLE_LETTERS, _LINE_LETTERS = 92, 80  # that stand side by side in a table, and in a line
+_LONGEST_UNBROKEN = 900  # letters of a cell that may not go over the end of a page
 
 
 class PdfExporter:
@@ -156,7 +153,6 @@ def _parts(block: blocks.Block) -> dict[str, Any]:
 
 
 def _table(block: blocks.Table) -> dict[str, Any]:
-    """Return a table with column widths; a cell longer than a page may be broken."""
     count = len(block.head)
     rows = [[*row, *[()] * count][:count] for row in block.rows]
     widths = blocks.column_widths(block, _TABLE_LETTERS)

@@ -17,7 +17,6 @@ _EAST_ASIAN = {"zh": "Microsoft YaHei", "ja": "Yu Gothic", "ko": "Malgun Gothic"
 _WIDTH, _HEIGHT, _LEFT, _TOP = 13.333, 7.5, 0.8, 1.75  # inches; slides are 16:9
 _TEXT_WIDTH = _WIDTH - 2 * _LEFT
 _LINE_CHARS, _SLIDE_LINES, _MOST_SLIDES = 88, 12, 3
-"""What fits on a slide, and how many slides one heading of the report gets."""
 _TABLE_LINES, _SMALL_LINE = 15, 105
 _REFERENCES, _LONGEST_QUESTION, _LONGEST_TITLE = 8, 240, 110
 _CITATIONS = re.compile(r"(?:\[\d+\]\s*)+(?:°\s*)?")
@@ -27,10 +26,7 @@ _INK, _SOFT = "1B1F24", "59636E"
 
 @dataclass
 class _Part:
-    """The content under a main heading: points, tables, charts, and its full text.
-
-    Points are its first paragraphs and lists; the full text is for the notes.
-    """
+    """A main heading with points (first paragraphs, lists), and `text` for notes."""
 
     title: str
     points: list[str] = field(default_factory=list)
@@ -52,8 +48,6 @@ class PptxExporter:
 
 
 class _Slides:
-    """One report as a presentation."""
-
     def __init__(self, given: ExportInput) -> None:
         from pptx import Presentation  # noqa: PLC0415 - heavy
 
@@ -80,10 +74,7 @@ class _Slides:
         return saved.getvalue()
 
     def _slide(self, title: str, number: int = 0, layout: int = 1) -> Any:
-        """Return a new slide, or a continuation; layout 1 has a list, 5 only a title.
-
-        A `number` other than 0 marks a continuation.
-        """
+        """Return a new slide, from `number` 1 on a continuation; layout 5 has no list."""
         title = phrase("continued", self._language, title=title) if number else title
         slide = self._file.slides.add_slide(self._file.slide_layouts[layout])
         _place(slide.shapes.title, 0.55, 1.0)
@@ -117,9 +108,6 @@ class _Slides:
             slide.notes_slide.notes_text_frame.text = notes
 
     def _table(self, title: str, table: blocks.Table) -> None:
-        """Add the slides of a table, its header on each."""
-        from pptx.util import Pt  # noqa: PLC0415
-
         columns = len(table.head)
         texts = [[blocks.cited_text(cell) for cell in row][:columns] for row in table.rows]
         shares = blocks.column_widths(table, _SMALL_LINE)
@@ -137,10 +125,9 @@ class _Slides:
                 for cell, text in zip(tuple(grid.rows[line].cells), row, strict=False):
                     frame = cell.text_frame
                     self._write(frame, [text], size=12, bold=line == 0, colour="FFFFFF" if line == 0 else _INK)
-                    frame.paragraphs[0].space_after = Pt(0)
+                    frame.paragraphs[0].space_after = 0
 
     def _chart(self, chart: blocks.Chart) -> None:
-        """Add a slide with a chart that can be edited."""
         from pptx.chart.data import CategoryChartData  # noqa: PLC0415
         from pptx.enum.chart import XL_CHART_TYPE  # noqa: PLC0415
         from pptx.util import Pt  # noqa: PLC0415
@@ -171,10 +158,6 @@ class _Slides:
             self._write(slide.placeholders[1].text_frame, lines, size=13)
 
     def _write(self, frame: Any, lines: Sequence[str], *, size: int, bold: bool = False, colour: str = _INK) -> None:
-        """Write lines to a frame as aligned paragraphs, with a font per script.
-
-        They are aligned by their writing direction.
-        """
         from pptx.dml.color import RGBColor  # noqa: PLC0415
         from pptx.enum.text import PP_ALIGN  # noqa: PLC0415
         from pptx.oxml.ns import qn  # noqa: PLC0415
@@ -196,7 +179,6 @@ class _Slides:
 
 
 def _title_size(title: str, most: int) -> int:
-    """Return the size in points at which a title has room: none is cut."""
     width = blocks.text_width(title)
     return next((size for size, room in ((most, 55), (24, 110), (20, 200)) if width < room), 14)
 
@@ -233,10 +215,7 @@ def _texts(block: blocks.Block) -> list[str]:
 
 
 def _split(text: str) -> list[str]:
-    """Return a long text's sentences as points, each with the citations after it.
-
-    A short text is one point.
-    """
+    """Return a long text's sentences as points, each with the citations after it."""
     if blocks.text_width(text) <= 2 * _LINE_CHARS:
         return [text]
     points: list[str] = []
@@ -255,7 +234,6 @@ def _lines(text: str, width: int = _LINE_CHARS) -> int:
 
 
 def _pages(items: Sequence[_T], lines: Sequence[int], most: int) -> Iterator[list[_T]]:
-    """Give items slide by slide, by the lines that each will take."""
     page: list[_T] = []
     used = 0
     for item, needed in zip(items, lines, strict=True):
@@ -269,10 +247,8 @@ def _pages(items: Sequence[_T], lines: Sequence[int], most: int) -> Iterator[lis
 
 
 def _emu(inches: float) -> int:
-    """Return a length as the format counts it."""
     return round(inches * 914_400)
 
 
 def _place(shape: Any, top: float, height: float) -> None:
-    """Give a shape its place between the margins of its slide, in inches."""
     shape.left, shape.top, shape.width, shape.height = _emu(_LEFT), _emu(top), _emu(_TEXT_WIDTH), _emu(height)

@@ -14,10 +14,10 @@ _ARXIV = re.compile(r"arxiv\.org/(?:abs|pdf|html)/(?:(?P<new>\d{4}\.\d{4,5})|(?P
 _DATE = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
 _PAPER_ORIGINS = frozenset({"crossref", "europepmc", "openalex", "pubmed", "semantic_scholar", "unpaywall"})
 _NAME_WORDS = range(2, 5)
-_BIBTEX_SPECIAL = {
+_BIBTEX_SPECIAL = str.maketrans({
     "\\": r"\textbackslash{}", "{": r"\textbraceleft{}", "}": r"\textbraceright{}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
-}  # fmt: skip
+})  # fmt: skip
 """BibTeX counts braces, escaped or not: in a text there may be none."""
 _UNSAFE_IN_ADDRESS = re.compile(r"[\\{}%#$^~\s]")
 _RIS_TYPES = {"preprint": "UNPB", "article": "JOUR", "webpage": "ELEC", "document": "GEN"}
@@ -40,10 +40,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Entry:
-    """A reference; `kind` is preprint, article, webpage or document.
-
-    Dates are ISO dates, "" for none.
-    """
+    """A reference; `kind` is preprint, article, webpage or document; dates ISO or ""."""
 
     key: str
     number: int
@@ -88,15 +85,11 @@ def _entry(reference: Reference, given: ExportInput) -> Entry:
 
 
 def web_address(url: str) -> str:
-    """Return `url` if it is a web address without blanks, else "".
-
-    Places on a disk are kept private.
-    """
+    """Return `url` if it is a web address without blanks, else ""."""
     return url if re.fullmatch(r"https?://[^\s<>\"{}|\\^`]+", url, re.IGNORECASE) else ""
 
 
-def date_parts(date: str) -> list[int]:
-    """Return year, month and day of an ISO date as far as it has them."""
+def _date_parts(date: str) -> list[int]:
     found = _DATE.match(date)
     return [int(part) for part in found.groups() if part] if found else []
 
@@ -113,7 +106,6 @@ def _person(name: str) -> Person:
 
 
 def _key(reference: Reference, authors: tuple[Person, ...], published: str) -> str:
-    """Return a key of ASCII letters and digits, unique in the report."""
     named = (authors[0].family or authors[0].literal) if authors else reference.title
     plain = normalized("NFKD", named).encode("ascii", "ignore").decode()
     word = next(iter(re.findall(r"[A-Za-z]{3,}", plain)), "source").lower()
@@ -157,13 +149,12 @@ def _bibtex_person(person: Person) -> str:
 
 
 def _bibtex_braced(name: str) -> str:
-    """Return a name, in braces where a word in it would divide it."""
     escaped = _bibtex_escaped(name)
     return f"{{{escaped}}}" if " and " in f" {name.lower()} " or "," in name else escaped
 
 
 def _bibtex_escaped(text: str) -> str:
-    return "".join(_BIBTEX_SPECIAL.get(char, char) for char in text)
+    return text.translate(_BIBTEX_SPECIAL)
 
 
 def _bibtex_address(url: str) -> str:
@@ -181,13 +172,12 @@ class RisExporter:
     purpose = "the references for reference managers"
 
     def export(self, given: ExportInput) -> bytes:
-        """Return the references as RIS in UTF-8, lines ended as the format asks."""
         return "\r\n".join(line for entry in entries_of(given) for line in _ris_record(entry)).encode() + b"\r\n"
 
 
 def _ris_record(entry: Entry) -> list[str]:
-    date = date_parts(entry.published)
-    retrieved = date_parts(entry.retrieved)
+    date = _date_parts(entry.published)
+    retrieved = _date_parts(entry.retrieved)
     fields = [
         ("TY", _RIS_TYPES[entry.kind]),
         *(("AU", person.sorted_name) for person in entry.authors),
@@ -224,7 +214,7 @@ class CslExporter:
 
 
 def _csl_item(entry: Entry) -> dict[str, Any]:
-    published, retrieved = date_parts(entry.published), date_parts(entry.retrieved)
+    published, retrieved = _date_parts(entry.published), _date_parts(entry.retrieved)
     fields = {
         "id": entry.key,
         "type": _CSL_TYPES[entry.kind],

@@ -4,15 +4,12 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deep_research.data import ExportInput
 from deep_research.exporters.reference_formats import entries_of, web_address
 from deep_research.i18n.catalog import explain
 from deep_research.report.counts import verdict_counts
-
-if TYPE_CHECKING:
-    from openpyxl.worksheet.worksheet import Worksheet
 
 COLUMNS = (
     "claim_id", "where", "statement", "kind", "verdict", "reason", "problems", "reference", "source", "title", "place",
@@ -31,10 +28,7 @@ _USUAL_WIDTH, _LONGEST_CELL, _REPEATED = 13, 32_767, 1_000
 
 
 def rows_of(given: ExportInput) -> Sequence[tuple[Cell, ...]]:
-    """Return rows in statement order, one also without a passage; None becomes "".
-
-    A long statement stands whole in the first of its rows, and by its beginning in the others.
-    """
+    """Return rows in statement order; a long statement stands whole in its first."""
     report = given.report
     numbers = {reference.source: reference for reference in report.references}
     problems: dict[str, list[str]] = {}
@@ -64,8 +58,7 @@ def rows_of(given: ExportInput) -> Sequence[tuple[Cell, ...]]:
 class CsvExporter:
     """Writes UTF-8 with a byte order mark, by which spreadsheets know it.
 
-    What a spreadsheet would calculate is preceded by an apostrophe, as OWASP advises for CSV; within a text too, where
-    one that separates by semicolons or tabs would begin a cell or, at a line end, a row.
+    What a spreadsheet would calculate is preceded by an apostrophe, as OWASP advises for CSV.
     """
 
     name = "csv"
@@ -74,7 +67,6 @@ class CsvExporter:
     purpose = "the evidence: a row for each statement and passage"
 
     def export(self, given: ExportInput) -> bytes:
-        """Return the table (RFC 4180)."""
         text = io.StringIO(newline="")
         writer = csv.writer(text)
         writer.writerow(COLUMNS)
@@ -84,10 +76,7 @@ class CsvExporter:
 
 
 class XlsxExporter:
-    """Writes statements with passages, findings and changes, references and gaps.
-
-    Findings are the verifier's, changes the writer's.
-    """
+    """Writes statements with passages, findings and changes, references and gaps."""
 
     name = "xlsx"
     suffix = ".xlsx"
@@ -120,9 +109,8 @@ class XlsxExporter:
         _fill(book.create_sheet("References"), columns, references)
         parts = [(part.text, part.answered, ", ".join(part.where)) for part in given.report.parts]
         _fill(book.create_sheet("Parts"), ("part", "answered", "where"), parts)
-        _fill(
-            book.create_sheet("Gaps"), ("what", "why", "source"), [(g.what, g.why, g.source) for g in given.report.gaps]
-        )
+        gaps = [(gap.what, gap.why, gap.source) for gap in given.report.gaps]
+        _fill(book.create_sheet("Gaps"), ("what", "why", "source"), gaps)
         saved = io.BytesIO()
         book.save(saved)
         return saved.getvalue()
@@ -142,15 +130,14 @@ def _summary(given: ExportInput) -> Iterable[tuple[Cell, ...]]:
     yield from (("seconds", f"{report.ledger.seconds:.1f}"), ("US dollars", "unknown" if usd is None else f"{usd:.4f}"))
 
 
-def _fill(sheet: "Worksheet", columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
-    """Write a table with its header, which stays in sight and filters."""
+def _fill(sheet: Any, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
     from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE  # noqa: PLC0415
     from openpyxl.styles import Alignment, Font  # noqa: PLC0415
     from openpyxl.utils import get_column_letter  # noqa: PLC0415
 
     for number, row in enumerate((columns, *rows), 1):
         for place, value in enumerate(row, 1):
-            cell: Any = sheet.cell(number, place)
+            cell = sheet.cell(number, place)
             cell.alignment = Alignment(wrap_text=True, vertical="top")
             if isinstance(value, int):
                 cell.value = value

@@ -1,8 +1,7 @@
 """Render the program's own sentences in a language, by `messages/LANGUAGE.toml`.
 
-Everything a report says that was not read in a source comes from there. A new language is a new file; what it does
-not say yet is said in English. What is told of the program's own work, verdicts and gaps, is made once as names of
-phrases, and said in any language.
+A new language is a new file; what it does not say yet is said in English. Verdicts and gaps are made once as names
+of phrases, and said in any language.
 """
 
 import re
@@ -11,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from string import Formatter
-from typing import Final
 
 from claimcheck.language import detect
 from claimcheck.verdict import reasons
@@ -19,14 +17,13 @@ from deep_research.data import Gap, Verdict
 from deep_research.data.evidence import VerdictKind
 from deep_research.errors import LimitReached, MalformedOutput, ProviderDown, ResearchError
 
-_FOLDER = "messages"
 _FILES = re.compile(r"\d+ files")
 
 
 @cache
 def languages() -> tuple[str, ...]:
     """Return the codes of the languages that have messages, English first."""
-    names = (file.name for file in files("deep_research.i18n").joinpath(_FOLDER).iterdir())
+    names = (file.name for file in files("deep_research.i18n").joinpath("messages").iterdir())
     codes = (name.removesuffix(".toml") for name in names if name.endswith(".toml"))
     return tuple(sorted(codes, key=lambda code: (code != "en", code)))
 
@@ -35,7 +32,7 @@ def languages() -> tuple[str, ...]:
 def messages(language: str) -> Mapping[str, str]:
     """Return the messages of a language by name; English for a language without any."""
     code = language if language in languages() else "en"
-    text = files("deep_research.i18n").joinpath(_FOLDER, f"{code}.toml").read_text("utf-8")
+    text = files("deep_research.i18n").joinpath("messages", f"{code}.toml").read_text("utf-8")
     own = {name: said for group in tomllib.loads(text).values() for name, said in group.items()}
     return {**reasons(code), **own}
 
@@ -50,10 +47,7 @@ def phrase(name: str, language: str, /, **values: object) -> str:
 
 
 def join_sentences(sentences: Iterable[str], language: str) -> str:
-    """Join sentences to running text, with the spacing of `language`.
-
-    Chinese and Japanese set a space only behind a citation.
-    """
+    """Join sentences to running text, with the spacing of `language`."""
     text, space = "", phrase("sentence_space", language)
     for sentence in sentences:
         text += (" " if text.endswith("]") else space if text else "") + sentence
@@ -65,19 +59,9 @@ def join_list(parts: Iterable[str], language: str) -> str:
     return phrase("list_separator", language).join(part.strip().rstrip(".。；;") for part in parts)
 
 
-def bracket(text: str, language: str) -> str:
-    """Return a remark in brackets, with the space before it that the language sets."""
-    return phrase("brackets", language, text=text)
-
-
-def colon_of(language: str) -> str:
-    """Return a colon with the space after it that the language sets."""
-    return phrase("colon", language)
-
-
-_STEPS: Final = (
-    "intake", "discovery", "plan", "review", "coverage", "supervision", "report", "judge", "verifier", "comparison", "revision", "model", "ranking",
-)  # fmt: skip
+_STEPS = frozenset(
+    "intake discovery plan review coverage supervision report judge verifier comparison revision model ranking".split()
+)
 
 
 def verdict_of(kind: VerdictKind, /, *codes: str, **values: str) -> Verdict:

@@ -19,24 +19,16 @@ _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*+=\s*+["']?\s*+([\w.:-]+)""", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,100}encoding\s*=\s*["']([\w.:-]+)""")
 _XHTML = re.compile(r"^\s*(?:<\?xml|<!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML)|<html[^>]{0,200}xmlns=", re.IGNORECASE)
-_BLOCK_TAG = re.compile(
-    r"</?(?:div|section|p|table|tr|td|ul|ol|li|article|center|blockquote|dl|dd|dt)\b[^>]*>", re.IGNORECASE
-)
 _HEADING_TAG = re.compile(r"<(?P<end>/?)h(?P<level>[1-6])\b", re.IGNORECASE)
 _ANY_TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)\s*>|<[!/a-z][^>]*>", re.IGNORECASE | re.DOTALL)
 
 _NEVER_TEXT = frozenset(
-    (
-        "script style noscript template svg canvas iframe object embed applet audio video map select option button"
-        " input textarea datalist dialog menu rp rt link meta base colgroup col frameset noframes"
-    ).split()
+    "script style noscript template svg canvas iframe object embed applet audio video map select option button"
+    " input textarea datalist dialog menu rp rt link meta base colgroup col frameset noframes".split()
 )
-_PAGE_FURNITURE = frozenset(("header", "footer", "aside"))
 _FURNITURE_ROLES = frozenset(
-    (
-        "navigation banner contentinfo complementary search dialog alertdialog menu menubar toolbar tablist tooltip"
-        " directory"
-    ).split()
+    "navigation banner contentinfo complementary search dialog alertdialog menu menubar toolbar tablist tooltip"
+    " directory".split()
 )
 # Whole class names and ids that say "not the text of this page": Sphinx, DocBook, Doxygen, MediaWiki and
 # what the wide web calls its navigation. A name that merely contains such a word is not enough.
@@ -59,19 +51,13 @@ _KEEP_ASIDE = frozenset(
 _LISTS, _LINES = frozenset(("ul", "ol", "dl", "div")), frozenset(("p", "div", "center"))
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _FEWEST_ENTRIES, _MOSTLY, _LABEL, _NUMBER = 3, 0.8, 30, 8
-"""How many links to headings of the page make its contents, what share of a list they must be, and how many characters the
-label above them and the number before one may have."""
-_FEW_PARTS, _BESIDE = 50, 2_000
-"""Elements beside an image, and characters of them, among which its words are looked for."""
+"""Links to headings that make a page's contents, their share of a list, characters of a label above and a number before."""
+_FEW_PARTS, _BESIDE = 50, 2_000  # elements beside an image and their characters, which may say its words
 _DIGITS = 9
-_UNSETTABLE = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What the parser of HTML leaves in a text, and no text of XML may have."""
-_ROOTS = ("main", "article")
+_UNSETTABLE = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in the text of XML
 _ROOT_NAMES = frozenset(
-    (
-        "main-content maincontent content bodycontent mw-content-text docs-content doccontent article-body"
-        " articlebody post-content entry-content article-content page-content body"
-    ).split()
+    "main-content maincontent content bodycontent mw-content-text docs-content doccontent article-body"
+    " articlebody post-content entry-content article-content page-content body".split()
 )
 
 
@@ -91,8 +77,6 @@ def parse(data: bytes) -> Element:
             root = parse_xml(_XML_DECLARATION.sub("", text.lstrip("\ufeff")).encode("utf-8", "replace"))
     root = _parse_html(text) if root is None else root
     if root is None:  # deeper than the parser allows: nesting means nothing there, the text does
-        root = _parse_html(_BLOCK_TAG.sub("<br><br>", text))
-    if root is None:
         root = _parse_html("<p>" + _ANY_TAG.sub("<br><br>", text).replace("<br><br>", "</p><p>"))
     if root is None:
         raise Unreadable("no HTML in it")
@@ -129,11 +113,7 @@ def _parse_html(text: str) -> Element | None:
 
 
 def _with_closed_headings(text: str) -> str:
-    """Make the end tag of any heading close the open one, as the HTML Standard does.
-
-    See 13.2.6.4.7, "An end tag whose tag name is one of: h1, …": otherwise `<h2>…</h1>` would make a heading of
-    all that follows.
-    """
+    """Make the end tag of any heading close the open one, as the HTML Standard does."""
     level = ""
 
     def closing(tag: re.Match[str]) -> str:
@@ -154,7 +134,6 @@ def text_of(element: Element) -> str:
 
 @cache
 def _string() -> Any:
-    """Return the compiled XPath for an element's text; evaluated in C, for speed."""
     return lxml_etree().XPath("string()", smart_strings=False)
 
 
@@ -189,10 +168,7 @@ def drop(element: Element) -> None:
 
 
 def prune(root: Element, *, furniture: bool = True) -> None:
-    """Drop scripts, forms and hidden elements; with `furniture`, navigation as well.
-
-    Headers, footers and side bars count as navigation.
-    """
+    """Drop scripts, forms and hidden elements; with `furniture`, navigation as well."""
     whole = text_length(root)
     for element in list(_topmost(root, _is_invisible)):
         drop(element)
@@ -230,17 +206,12 @@ def _lists_of_headings(root: Element) -> set[Element]:
         for element, lengths in linked.items()
         if len(lengths) >= _FEWEST_ENTRIES
         and (length := text_length(element)) <= max(sum(lengths) / _MOSTLY, sum(lengths) + _LABEL)
-        and not any(
-            len(linked.get(child, ())) == len(lengths) and text_length(child) + _LABEL < length for child in element
-        )
+        and not any(len(linked.get(c, ())) == len(lengths) and text_length(c) + _LABEL < length for c in element)
     }
 
 
 def _wrapped_article(root: Element, furniture: Sequence[Element]) -> Element | None:
-    """Return the element named as furniture that really wraps the article, or None.
-
-    It has the page's heading, and more text than is left without it ("sponsored").
-    """
+    """Return the element named as furniture ("sponsored") that wraps the article."""
     headed = [element for element in furniture if next(element.iter("h1"), None) is not None]
     if not headed:
         return None
@@ -269,8 +240,10 @@ def _is_furniture(element: Element) -> bool:
         return False
     if tag == "nav" or (element.get("role") or "").lower() in _FURNITURE_ROLES:
         return True
-    if tag in _PAGE_FURNITURE:
-        return _is_page_furniture(element)
+    if tag == "aside":
+        return not _KEEP_ASIDE.intersection(names_of(element))
+    if tag in ("header", "footer"):  # an article's own header holds its title; a page's does not
+        return next(element.iterancestors("article", "main", "section", "blockquote"), None) is None
     if tag == "sup" and "#" in "".join(a.get("href") or "" for a in element.iter("a")) and text_length(element) <= 6:
         return True
     # What is around a dialog is hidden from screen readers too: `prune` keeps it, being most of the page.
@@ -290,13 +263,6 @@ def _is_box_in_text(element: Element) -> bool:
     return any(_SECTIONS.intersection(names_of(around)) for around in element.iterancestors("div", "section"))
 
 
-def _is_page_furniture(element: Element) -> bool:
-    if element.tag == "aside":
-        return not _KEEP_ASIDE.intersection(names_of(element))
-    # An article's own header holds its title; a page's header does not.
-    return not any(True for _ in element.iterancestors("article", "main", "section", "blockquote"))
-
-
 @lru_cache(maxsize=10_000)
 def _names_furniture(tag: str, classes: str, identifier: str) -> bool:
     names = classes.lower().split()
@@ -310,18 +276,15 @@ def main_element(root: Element) -> Element:
     """Return the element with the page's main text; the body when none stands out."""
     body = next(root.iter("body"), root)
     enough = max(200, text_length(body) * 0.4)
-    for tag in _ROOTS:
-        for candidate in sorted(body.iter(tag), key=text_length, reverse=True)[:1]:
-            if text_length(candidate) >= enough:
-                return _named_content(candidate, enough)
+    for tag in ("main", "article"):
+        longest = max(body.iter(tag), key=text_length, default=None)
+        if longest is not None and text_length(longest) >= enough:
+            return _named_content(longest, enough)
     return _named_content(body, enough)
 
 
 def _named_content(element: Element, enough: float) -> Element:
-    """Return the first inner element named as content with enough of the text.
-
-    Without one, `element` itself.
-    """
+    """Return the first inner element named as content with enough text, or `element`."""
     for candidate in element.iterdescendants("div", "section", "td"):
         named = candidate.get("role") == "main" or _ROOT_NAMES.intersection(names_of(candidate))
         if named and text_length(candidate) >= max(enough, 0.6 * text_length(element)):

@@ -13,11 +13,10 @@ _SEPARATE = frozenset("p div li dt dd br ul ol dl tr section blockquote pre".spl
 _MAX_SPAN = 40
 _MAX_CELL_CHARS = 1500
 _BOX_ROWS, _NOTE_CHARS = 2, 80
-"""How many rows a box around a text has at most; from how many characters on the second cell of a single row is a text that
-the first one names ("Note")."""
+"""Most rows of a box around a text; characters from which a second cell is a text that the first names ("Note")."""
 
 
-def is_data_table(table: Element) -> bool:
+def _is_data_table(table: Element) -> bool:
     """Return whether a table shows data in rows and columns, rather than layout."""
     if (table.get("role") or "").lower() in ("presentation", "none"):
         return False
@@ -38,17 +37,14 @@ def is_data_table(table: Element) -> bool:
 
 
 def _is_one_column(table: Element) -> bool:
-    """Return whether a table is just a box around a text.
-
-    Beside the text stands an icon or an empty cell; or there is one row, whose first cell names it.
-    """
-    _caption, grid, header = table_rows(table)
+    """Return whether a table is just a box around a text, with an icon or a name."""
+    _caption, grid, header = _table_rows(table)
     told = [column for column in zip_longest(*grid, fillvalue="") if any(cell.strip() for cell in column)]
     is_note = len(grid) == 1 and len(told) == 2 and not header and len(told[1][0]) > _NOTE_CHARS
     return len(told) < 2 or is_note
 
 
-def table_rows(table: Element) -> tuple[str, list[list[str]], bool]:
+def _table_rows(table: Element) -> tuple[str, list[list[str]], bool]:
     """Return caption, grid of cell texts, and whether the first row is a header.
 
     A cell that spans rows stands in each of them, one that spans columns in the first.
@@ -66,7 +62,6 @@ def table_rows(table: Element) -> tuple[str, list[list[str]], bool]:
 
 
 def _fill(cells: list[Element], hanging: dict[int, tuple[int, str]]) -> list[str]:
-    """One row of the grid; `hanging` is brought up to date."""
     line: list[str] = []
 
     def from_above() -> None:
@@ -107,7 +102,6 @@ def _cells(row: Element) -> Iterator[Element]:
 
 
 def _cell_text(cell: Element) -> str:
-    """Return the text of a cell on one line, its blocks kept apart."""
     pieces = [cell.text or ""]
     for event, element in lxml_etree().iterwalk(cell, events=("start", "end")):
         if element is cell:
@@ -120,11 +114,9 @@ def _cell_text(cell: Element) -> str:
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCKS = frozenset(
-    (
-        "html body p div section article main header footer aside address blockquote figure figcaption ul ol li dl dt dd"
-        " table caption thead tbody tfoot tr td th hr fieldset legend details summary center form label-group hgroup"
-        " h1 h2 h3 h4 h5 h6 pre title"
-    ).split()
+    "html body p div section article main header footer aside address blockquote figure figcaption ul ol li dl dt dd"
+    " table caption thead tbody tfoot tr td th hr fieldset legend details summary center form label-group hgroup"
+    " h1 h2 h3 h4 h5 h6 pre title".split()
 )
 _ADMONITIONS = frozenset("note tip important caution warning admonition danger attention hint".split())
 _SENTENCE_END = re.compile(r"[.!?:;。！？：；]\s*$")
@@ -135,8 +127,6 @@ _LONG_SIGNATURE = 120
 
 
 class _Walker:
-    """The state of one walk: open paragraph, lists, items, and terms to be defined."""
-
     def __init__(self, builder: DocumentBuilder) -> None:
         self._builder = builder
         self._inline: list[str] = []
@@ -157,10 +147,10 @@ class _Walker:
             self._write_terms()
             self._spent_marker()
             self._builder.code(_text_with_breaks(element))
-        elif tag == "table" and is_data_table(element):
+        elif tag == "table" and _is_data_table(element):
             self._write_terms()
             self._spent_marker()
-            caption, rows, header = table_rows(element)
+            caption, rows, header = _table_rows(element)
             self._builder.paragraph(caption)
             self._builder.table(rows, header=header)
         elif tag == "dt":
@@ -189,8 +179,6 @@ class _Walker:
             self._definitions += 1
         elif tag == "br":
             self._line_break(element)
-        elif tag in ("td", "th"):
-            self._flush()
 
     def end(self, element: Element) -> None:
         """Close an element that `start` left open."""
@@ -208,11 +196,9 @@ class _Walker:
             self._definitions -= 1
 
     def tail(self, element: Element) -> None:
-        """Take the text that follows an element."""
         self._inline.append(element.tail or "")
 
     def finish(self) -> None:
-        """Write what is still open."""
         self._flush()
         self._write_terms()
 
@@ -236,7 +222,6 @@ class _Walker:
         title = fold(_text_with_breaks(element))
         parent = element.getparent()
         if parent is not None and _ADMONITIONS.intersection(names_of(parent)):
-            # "Note" is no section of the text; what follows the box does not belong to it.
             self._builder.paragraph(_announced(title))
             return
         self._write_terms()
@@ -253,7 +238,7 @@ class _Walker:
             self._terms.append(text)
 
     def _signature(self, text: str) -> None:
-        """Return the definition of a function or class (Sphinx) is a section of its own."""
+        """Write the definition of a function or class (Sphinx) as a section of its own."""
         level = min(6, self._level + max(1, self._definitions))
         if len(text) <= _LONG_SIGNATURE:
             self._builder.heading(level, text)
@@ -278,7 +263,6 @@ class _Walker:
             self._builder.paragraph(text)
 
     def _write_terms(self, text: str = "") -> None:
-        """Write the open terms together with the first paragraph of their definition."""
         term, depth = ", ".join(self._terms), len(self._lists) + max(0, self._definitions - 1)
         if self._terms and text and len(term) <= _LONG_TERM:
             self._builder.item(f"{term.rstrip(':')}: {text}", depth=depth)

@@ -5,26 +5,20 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from claimcheck.lexicon import compile_on_use
 from claimcheck.text.cleaning import shorten
 from deep_research.text.document_builder import DocumentBuilder
 from deep_research.text.page_noise import gives_orders, is_image_seen
 
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-
-
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\{/\*[^`*]*+\*/\}[ \t]*+$", re.DOTALL | re.MULTILINE)
-"""Of HTML, and of MDX at the end of a line."""
 _FENCED = re.compile(r"(^\s{0,3}```.*?^\s{0,3}```\s*$)", re.DOTALL | re.MULTILINE)
 _FRONT_MATTER = re.compile(r"\A(?:---|\+\+\+)\n(.*?)\n(?:---|\+\+\+)\s*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^\s*(title|date|published|authors?)\s*[:=]\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 _TRAIL = re.compile(r"\s*[>»›|·•→/«‹←]\s*")
 _TASK = re.compile(r"\A\[[ xX]\]\s+")
 _CONTAINER = re.compile(r"^( {0,3}):{3,}[ \t]*[\w-]*(?:\{[^}\n]*\})?[ \t]*\[?([^\]\n]*)\]?", re.MULTILINE)
-"""Where a box begins or ends (`:::tip Title`), with its title; in Docusaurus, VitePress, Pandoc and MyST."""
 _NOTE = re.compile(r"^( {0,3})\[\^[^\]\n]+\]:[ \t]*", re.MULTILINE)
 _DEFINITION = re.compile(r"^(?= {0,3}\[[^\]\n]+\]:[ \t]+\S)", re.MULTILINE)
 
@@ -41,19 +35,13 @@ _TAGS = frozenset(
     " mark meta nav ol option p path picture pre q rp rt ruby s samp script section select small source span strike strong"
     " style sub summary sup svg table tbody td textarea tfoot th thead time title tr tt u ul var video wbr".split()
 )
-"""Elements of HTML; in Markdown they are marks, not words."""
 _PICTURES = frozenset((".avif", ".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp"))
 _FEW, _LONGEST_ALT = 50, 300
 _LINE_TAG = re.compile(r"<(?:br|/?p|/?div|/?li|/?td|/?th)\b", re.IGNORECASE)
 
 
 def write_markdown(text: str, builder: DocumentBuilder) -> dict[str, str]:
-    """Write the blocks of CommonMark with tables; return the front matter's fields.
-
-    See https://spec.commonmark.org.
-
-    The front matter stands before the text as it was written, and is no block of it.
-    """
+    """Write the blocks of CommonMark with tables; return the front matter's fields."""
     fields: dict[str, str] = {}
     if match := _FRONT_MATTER.match(text):
         fields = {name.lower(): value.strip("\"' ") for name, value in _FIELD.findall(match.group(1))}
@@ -64,20 +52,16 @@ def write_markdown(text: str, builder: DocumentBuilder) -> dict[str, str]:
 
 
 @cache
-def _parser() -> "MarkdownIt":
+def _parser() -> Any:
     from markdown_it import MarkdownIt  # noqa: PLC0415 - only with Markdown
 
-    options = {"html": True, "maxNesting": 40}
-    parser = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
+    parser = MarkdownIt("commonmark", {"html": True, "maxNesting": 40}).enable(["table", "strikethrough"])
     parser.block.ruler.at("html_block", _open_html, {"alt": ["paragraph", "reference", "blockquote"]})
     return parser
 
 
 def _open_html(state: Any, start: int, end: int, silent: bool) -> bool:
-    """Take a block of HTML that begins on a line and return whether one does.
-
-    Only `<pre>` counts; other tags have Markdown between them.
-    """
+    """Take a block of HTML that is `<pre>`: other tags have Markdown between them."""
     from markdown_it.rules_block import html_block  # noqa: PLC0415 - only with Markdown
 
     first = state.bMarks[start] + state.tShift[start]
@@ -94,10 +78,7 @@ def _write_html(text: str, builder: DocumentBuilder) -> None:
 
 
 def _prepare(text: str) -> str:
-    """Remove comments and the marks of boxes and notes, except in fenced code.
-
-    Comments are of HTML and MDX. Definitions are set apart.
-    """
+    """Remove comments and the marks of boxes and notes, except in fenced code."""
     pieces = _FENCED.split(text) if "```" in text else [text]
     for index in range(0, len(pieces), 2):
         piece = _COMMENT.sub("", pieces[index]) if "<!--" in pieces[index] or "{/*" in pieces[index] else pieces[index]
@@ -107,10 +88,7 @@ def _prepare(text: str) -> str:
 
 
 class _Blocks:
-    """A writer of blocks from tokens; `_markers` are those of open list items.
-
-    They are "" once they are written.
-    """
+    """A writer of blocks from tokens; `_markers` are of open items, "" once written."""
 
     def __init__(self, builder: DocumentBuilder) -> None:
         self._builder = builder
@@ -163,8 +141,7 @@ class _Blocks:
 def is_trail(beside: Sequence[str]) -> bool:
     """Return whether links on a line are a trail ("Home › Guide › Filters").
 
-    `beside` are the texts before, between and behind the links: signs that part them, and at most the name of this
-    page at the end.
+    `beside` are the texts before, between and behind the links.
     """
     before, *between, after = beside
     parted = all(map(_TRAIL.fullmatch, between)) and (not after.strip() or _TRAIL.match(after))
@@ -224,8 +201,7 @@ def _lines(tokens: Sequence[Any]) -> Iterator[str]:
 def image_words(image: Mapping[str, str], beside: Container[str] = ()) -> str:
     """Return the words that stand in the text for an image: `[image: alt]`.
 
-    No visitor sees that text: it is cut at some length, and "" where the image itself is not seen or an icon, and where
-    it is a file name, has an address or gives orders, or is said `beside` the image.
+    No visitor sees them: they are cut, and "" for what is not seen, a file name, an address, an order, or said `beside`.
     """
     if not is_image_seen(image):
         return ""

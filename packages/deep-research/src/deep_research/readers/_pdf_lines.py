@@ -5,6 +5,7 @@ import unicodedata
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from ctypes import byref, c_float, c_int, create_string_buffer
 from itertools import groupby, product
 from typing import Any, NamedTuple
@@ -21,10 +22,7 @@ _APART = 1.5  # of the size of a letter: how far below the line above the first 
 _RAISED, _SMALLER = 0.15, 0.92  # of the height of a letter: how much higher a raised digit stands, and is at most
 MOST_LINKS, _LONGEST_ADDRESS, _TALLEST, _MOST_IN_ROW = 20_000, 2_000, 100, 50
 """Links of a file that are looked at, bytes of an address, points of height of a link, and links at one height of a page."""
-
-
 _MOST_ELEMENTS, _LONGEST_NAME = 50_000, 64
-"""Elements of the structure of a tagged page that are looked at, and bytes of their names."""
 
 
 class Cell(NamedTuple):
@@ -40,7 +38,7 @@ class Cell(NamedTuple):
 class Line(NamedTuple):
     """One line, its box in points from the lower left corner, and its font `size`.
 
-    `linked` is its text with the signs of links in it, "" where it has none. `cell` is that of a table, where tags tell it.
+    `linked` is its text with the signs of links in it, "" where it has none.
     """
 
     text: str
@@ -65,19 +63,12 @@ class Area(NamedTuple):
 
 def page_lines(pdf: Any, number: int, builder: DocumentBuilder, left: Iterator[int]) -> list[Line]:
     """Return the lines of page `number` (from 0), in the reading order of the file."""
-    page = pdf[number]
-    try:
-        text_page = page.get_textpage()
-        try:
-            areas = _by_height(_linked_areas(pdf, page, builder, left))
-            lines = _with_notes(list(_lines(text_page, areas, _table_cells(page))))
-            begins: dict[int, int] = {}  # of tables: their cells are drawn in any order
-            places = [begins.setdefault(line.cell.table, n) if line.cell else n for n, line in enumerate(lines)]
-            return [lines[place] for place in sorted(range(len(lines)), key=places.__getitem__)]
-        finally:
-            text_page.close()
-    finally:
-        page.close()
+    with closing(pdf[number]) as page, closing(page.get_textpage()) as text_page:
+        areas = _by_height(_linked_areas(pdf, page, builder, left))
+        lines = _with_notes(list(_lines(text_page, areas, _table_cells(page))))
+    begins: dict[int, int] = {}  # of tables: their cells are drawn in any order
+    places = [begins.setdefault(line.cell.table, n) if line.cell else n for n, line in enumerate(lines)]
+    return [lines[place] for place in sorted(range(len(lines)), key=places.__getitem__)]
 
 
 def _linked_areas(pdf: Any, page: Any, builder: DocumentBuilder, left: Iterator[int]) -> Iterator[Area]:
@@ -153,10 +144,7 @@ def _with_raised_digits(text_page: Any, start: int, content: str) -> str:
 
 
 def _with_signs(text_page: Any, start: int, content: str, areas: Mapping[int, Sequence[Area]]) -> str:
-    """Return a line with link signs around the letters in link areas; "" without any.
-
-    The middle of a letter decides.
-    """
+    """Return a line with link signs around the letters in link areas; "" without any."""
 
     def sign_at(index: int) -> str:
         try:
@@ -198,11 +186,9 @@ def readable(text: str) -> str:
 
 
 def _with_notes(lines: list[Line]) -> list[Line]:
-    """Raise the numbers that begin footnotes, to match the marks in the text.
+    """Raise the numbers of footnotes: "1 Maier, p. 3" below a text with "in Graz¹".
 
-    Such is "1 Maier, p. 3" below a text that has "in Graz¹".
-
-    The last note is that of the last mark; those above it are counted down, and the first stands apart from the text or is smaller.
+    The last note is that of the last mark; those above it are counted down, and the first stands apart or is smaller.
     """
     marks: dict[int, int] = {}
     for place, line in enumerate(lines):
@@ -223,9 +209,7 @@ def _with_notes(lines: list[Line]) -> list[Line]:
 
 
 def _table_cells(page: Any) -> dict[int, Cell]:
-    """Return a page's table cells by marked-content id; {} where no tags tell them.
-
-    See ISO 32000-1, 14.8.4.
+    """Return a page's table cells by marked-content id (ISO 32000-1, 14.8.4).
 
     What has one column, or a heading or a table in a cell, is a layout and no table.
     """

@@ -1,7 +1,4 @@
-"""reStructuredText to blocks: sections, lists, code, tables and admonitions.
-
-Roles and markup are removed.
-"""
+"""reStructuredText to blocks: sections, lists, code, tables and admonitions."""
 
 import re
 from functools import cache
@@ -23,30 +20,24 @@ _CODE = frozenset("code code-block sourcecode parsed-literal productionlist doct
 _ADMONITIONS = frozenset("note warning tip important caution danger hint attention error seealso".split())
 _TITLED = frozenset("admonition topic sidebar rubric".split())
 _VERSIONS = {
-    "versionadded": "New in version",
-    "versionchanged": "Changed in version",
-    "deprecated": "Deprecated since version",
-}
+    "versionadded": "New in", "versionchanged": "Changed in", "deprecated": "Deprecated since",
+}  # fmt: skip
 _OBJECTS = frozenset("function class method attribute data exception classmethod staticmethod decorator".split())
 _DROPPED = frozenset(
-    (
-        "module currentmodule sectionauthor moduleauthor toctree image index raw include contents sectnum meta"
-        " highlight default-domain"
-    ).split()
+    "module currentmodule sectionauthor moduleauthor toctree image index raw include contents sectnum meta"
+    " highlight default-domain".split()
 )
 
 _UNSEEN = frozenset("comment target substitution_definition footnote_reference label colspec image".split())
-_NO_WORDS = frozenset(("footnote_reference", "system_message", "label"))
+_NO_WORDS = ("footnote_reference", "system_message", "label")
 _AS_IT_STANDS = frozenset("literal_block doctest_block math_block".split())
 _ITEMS = frozenset("list_item definition_list_item field option_list_item".split())
 
 
 def write_rst(text: str, builder: DocumentBuilder) -> None:
-    """Write the blocks of reStructuredText, read by docutils.
+    """Write the blocks of reStructuredText, read by docutils; include no file.
 
-    See https://docutils.sourceforge.io/rst.html.
-
-    Directives and roles of Sphinx become what they are about. No file is included, nothing is fetched.
+    Directives and roles of Sphinx become what they are about.
     """
     rst = import_module("docutils.parsers.rst")
     for name in {name.lower() for name in _DIRECTIVE.findall(text)} - _OF_DOCUTILS:
@@ -83,11 +74,6 @@ def _role(_name: str, raw: str, text: str, *_: Any, **__: Any) -> tuple[list[Any
 
 
 class _Directive:
-    """A directive of any name, as docutils calls it.
-
-    The first line below which nothing is known is its argument.
-    """
-
     required_arguments = optional_arguments = 0
     has_content, option_spec = True, None
 
@@ -96,7 +82,6 @@ class _Directive:
         self._name = name.lower().rpartition(":")[2]
 
     def run(self) -> list[Any]:
-        """Return what is shown of it."""
         name, body, nodes = self._name, self._content, _nodes()
         argument = self._source.partition("::")[2].partition("\n")[0].strip()
         if argument:
@@ -115,7 +100,7 @@ class _Directive:
         if name in _VERSIONS:
             version, _, said = argument.partition(" ")
             first = inside.pop(0).children if _begins_with_words(inside) else []
-            lead = f"{_VERSIONS[name]} {version}{': ' if said or first else '.'}"
+            lead = f"{_VERSIONS[name]} version {version}{': ' if said or first else '.'}"
             return [nodes.paragraph("", lead, *self._inline(f"{said} "), *first), *inside]
         if name in _TITLED:
             return [nodes.paragraph("", "", *self._inline(f"{argument}{':' * (name != 'rubric')}")), *inside]
@@ -152,7 +137,6 @@ def _write(node: Any, builder: DocumentBuilder, *, level: int, depth: int) -> No
 
 
 def _write_item(item: Any, builder: DocumentBuilder, *, level: int, depth: int) -> None:
-    """Write a list item, its term, field or option before its first paragraph."""
     *named, body = [item] if item.tagname == "list_item" else item.children
     lead = ", ".join(_words(name).rstrip(":") for name in named)
     said = _words(body.pop(0)) if _begins_with_words(body) else ""
@@ -171,7 +155,5 @@ def _words(node: Any) -> str:
     """Return a node's text without note marks; part paragraphs of a cell by a blank."""
     if node.tagname == "#text":
         return node.astext()
-    if node.tagname == "substitution_reference":
-        return f"|{node.astext()}|"
     between = "" if isinstance(node, _nodes().TextElement) else " "
     return between.join(_words(child) for child in node.children if child.tagname not in _NO_WORDS)

@@ -12,10 +12,8 @@ from deep_research.readers._decode import decode
 from deep_research.readers._markdown import write_markdown
 from deep_research.text.document_builder import DocumentBuilder
 
-_LONGEST = 400
-"""Characters of a line, on average, beyond which nobody wrote it by hand."""
-_PIECE = 1_500
-"""Characters from which a new piece begins at the next definition, which is a line without indent below an empty one."""
+_LONGEST = 400  # characters of a line, on average, beyond which nobody wrote it by hand
+_PIECE = 1_500  # characters from which a new piece begins at the next definition
 _TOP = re.compile(r"\n\n(?=\S)")
 
 
@@ -32,7 +30,6 @@ class CodeReader:
     media_types = ("text/x-source",)
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the lines; raise Unreadable if they are no text, or for machines only."""
         text, builder = clean(decode(data)), DocumentBuilder()
         if len(text) > _LONGEST * (text.count("\n") + 1):
             raise Unreadable("code that a program wrote for programs: its lines have no end")
@@ -58,10 +55,6 @@ class NotebookReader:
     media_types = ("application/x-ipynb+json",)
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the cells in order; raise Unreadable if it is no notebook.
-
-        Pictures are warned of.
-        """
         try:
             book = json.loads(decode(data))
             cells = list(book["cells"] if "cells" in book else book["worksheets"][0]["cells"])
@@ -86,7 +79,6 @@ class NotebookReader:
 
 
 def _outputs(cell: dict[str, Any], builder: DocumentBuilder) -> Iterator[dict[str, Any]]:
-    """Yield what a cell has put out, by kind; warn of what has another form."""
     outputs = cell.get("outputs") or []
     for output in outputs if isinstance(outputs, list) else [outputs]:
         said = (output.get("data") or output) if isinstance(output, dict) else output

@@ -8,8 +8,9 @@ from deep_research import registry
 from deep_research.data import Document
 from deep_research.errors import Unreadable
 
-MAX_BYTES = 200_000_000
+_MAX_BYTES = 200_000_000
 """The most bytes that are unpacked, of all parts together; a small file can hold gigabytes of zeros."""
+_TOO_LARGE = f"larger than {_MAX_BYTES // 1_000_000} MB when unpacked"
 
 
 def open_zip(data: bytes, *, what: str) -> zipfile.ZipFile:
@@ -19,8 +20,8 @@ def open_zip(data: bytes, *, what: str) -> zipfile.ZipFile:
         parts = container.infolist()
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
         raise Unreadable(f"the {what} file is broken") from error
-    if sum(part.file_size for part in parts) > MAX_BYTES:
-        raise Unreadable(f"larger than {MAX_BYTES // 1_000_000} MB when unpacked")
+    if sum(part.file_size for part in parts) > _MAX_BYTES:
+        raise Unreadable(_TOO_LARGE)
     if any(part.flag_bits & 1 for part in parts):
         raise Unreadable("encrypted; a password is needed")
     return container
@@ -34,8 +35,7 @@ class GzipReader:
     media_types = ("application/gzip", "application/x-gzip")
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the document inside; raise Unreadable if broken, too large or unknown."""
-        inside = unpack(data)
+        inside = _unpack(data)
         inner = name[:-3] if name.lower().endswith(".gz") else name
         if inside[:2] == b"\x1f\x8b":
             raise Unreadable("compressed twice")
@@ -45,19 +45,18 @@ class GzipReader:
         return reader.read(inside, name=inner)
 
 
-def unpack(data: bytes, *, limit: int = MAX_BYTES) -> bytes:
-    """Unpack all gzip members; raise Unreadable if broken or larger than `limit`."""
+def _unpack(data: bytes) -> bytes:
     pieces: list[bytes] = []
     size = 0
     while data.startswith(b"\x1f\x8b"):  # behind the last member zeros are ignored, as gzip does
         member = zlib.decompressobj(wbits=31)
         try:
-            pieces.append(member.decompress(data, limit - size + 1))
+            pieces.append(member.decompress(data, _MAX_BYTES - size + 1))
         except zlib.error as error:
             raise Unreadable("the gzip data is broken") from error
         size += len(pieces[-1])
-        if size > limit:
-            raise Unreadable(f"larger than {limit // 1_000_000} MB when unpacked")
+        if size > _MAX_BYTES:
+            raise Unreadable(_TOO_LARGE)
         if not member.eof:
             raise Unreadable("the gzip data ends too early")
         data = member.unused_data

@@ -1,8 +1,4 @@
-"""Data files: CSV, TSV, JSON Lines and JSON, written as tables, rows or records.
-
-A small table is written as one, a large one as a line per row that names its columns; JSON has a heading for each
-record.
-"""
+"""Data files: CSV, TSV, JSON Lines and JSON, written as tables, rows or records."""
 
 import csv
 import io
@@ -34,7 +30,7 @@ def write_rows(rows: Iterable[Sequence[str]], builder: DocumentBuilder, *, what:
     """Write rows, the first being the header if it looks like one.
 
     A row of a large table becomes `- Country: France; Capital: Paris`, which says what it means wherever
-    the text is cut. Rows beyond `MAX_ROWS` are left out, with a warning.
+    the text is cut.
     """
     source = (row for row in rows if any(cell.strip() for cell in row))
     first = list(islice(source, _LOOK_AHEAD))
@@ -57,10 +53,7 @@ def write_sheet(name: str, rows: Iterator[Sequence[str]], builder: DocumentBuild
 
 
 def _header(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the column names, or none where the first row is data.
-
-    A row of data has numbers, holes or a name twice.
-    """
+    """Return the column names; none where the first row has numbers, holes or twins."""
     names = [fold(cell) for row in rows[:1] for cell in row]
     while names and not names[-1]:
         names.pop()
@@ -96,7 +89,6 @@ class TableReader:
     media_types = ("text/csv", "text/tab-separated-values")
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the rows, large tables' with column names; raise Unreadable if no text."""
         text = clean(decode(data))
         csv.field_size_limit(_MAX_FIELD)
         builder = DocumentBuilder()
@@ -128,7 +120,6 @@ class JsonReader:
     media_types = ("application/x-ndjson", "application/jsonl", "application/json")
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return records as text; raise Unreadable if no JSON; warn of broken lines."""
         builder = DocumentBuilder()
         for number, record in enumerate(_records(decode(data), builder), start=1):
             if number > MAX_RECORDS:
@@ -139,7 +130,6 @@ class JsonReader:
 
 
 def _records(text: str, builder: DocumentBuilder) -> Iterator[Any]:
-    """Yield the elements of a JSON list, the single value, or the values of lines."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -203,7 +193,6 @@ def _write_record(record: Any, number: int, builder: DocumentBuilder) -> None:
 
 
 def _title_field(record: dict[str, Any]) -> str | None:
-    """Return the field that names a record: one line of text under such a name."""
     by_name = {field.lower(): field for field in reversed(record)}
     for name in _TITLES:
         field = by_name.get(name)
@@ -231,6 +220,4 @@ def _fields(value: Any, name: str, depth: int) -> Iterator[tuple[str, str]]:
 def _scalar(value: Any) -> str:
     if value is None:
         return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,7 +1,4 @@
-"""HTML and XHTML pages and EPUB books to their main text and metadata.
-
-Title, date and authors of a page come from its head; the chapters of a book are in reading order.
-"""
+"""HTML and XHTML pages and EPUB books to their main text and metadata."""
 
 import json
 import posixpath
@@ -29,14 +26,10 @@ _AUTHOR_NAMES = ("citation_author", "author", "dc.creator", "dcterms.creator", "
 _TITLE_NAMES = ("citation_title", "og:title", "dc.title", "twitter:title")
 _MAX_JSON_LD = 500_000
 _TOO_LITTLE = 120
-_CONTAINER = "META-INF/container.xml"
 
 
 def metadata(root: Element) -> tuple[str, str | None, tuple[str, ...], str]:
-    """Return title, date, authors and description from the head of a page.
-
-    The date is YYYY, YYYY-MM or YYYY-MM-DD.
-    """
+    """Return title, date (ISO 8601), authors and description from the head of a page."""
     found: dict[str, list[str]] = {}
     for meta in root.iter("meta"):
         name = (meta.get("property") or meta.get("name") or meta.get("itemprop") or "").lower()
@@ -63,16 +56,13 @@ def _published(found: dict[str, list[str]], linked: list[dict[str, Any]], root: 
 
 
 def _authors(found: dict[str, list[str]], linked: list[dict[str, Any]]) -> tuple[str, ...]:
-    for name in _AUTHOR_NAMES:
-        if names := [author for author in found.get(name, []) if not author.startswith("http")]:
-            return tuple(names)
+    stated = [found.get(name, []) for name in _AUTHOR_NAMES]
     for thing in linked:
         authors = thing.get("author")
-        listed = authors if isinstance(authors, list) else [authors]
-        names = [str(author.get("name") or "") if isinstance(author, dict) else str(author or "") for author in listed]
-        if names := [name for name in names if name and not name.startswith("http")]:
-            return tuple(names)
-    return ()
+        listed = [author.get("name") if isinstance(author, dict) else author for author in _as_list(authors)]
+        stated.append([str(name or "") for name in listed])
+    people = ([name for name in names if name and not name.startswith("http")] for names in stated)
+    return tuple(next(filter(None, people), ()))
 
 
 def _json_ld(root: Element) -> Iterator[dict[str, Any]]:
@@ -84,11 +74,13 @@ def _json_ld(root: Element) -> Iterator[dict[str, Any]]:
             value = json.loads(text_of(script)[:_MAX_JSON_LD])
         except (ValueError, RecursionError):
             continue
-        things = value if isinstance(value, list) else [value]
-        for thing in things:
+        for thing in _as_list(value):
             if isinstance(thing, dict):
-                graph = thing.get("@graph")
-                yield from (node for node in (graph if isinstance(graph, list) else [thing]) if isinstance(node, dict))
+                yield from (node for node in _as_list(thing.get("@graph", thing)) if isinstance(node, dict))
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 class HtmlReader:
@@ -99,15 +91,11 @@ class HtmlReader:
     media_types = ("text/html", "application/xhtml+xml")
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return a page's main text, or all its visible text where none stands out.
-
-        Raises Unreadable when `data` is no text. A page without any text gives an empty document.
-        """
         root = tree.parse(data)
         stated, published, authors, about = metadata(root)
         head = next(root.iter("head"), root)
         title = fold(next(map(text_of, head.iter("title")), ""))
-        named = next((text for h1 in root.iter("h1") if (text := fold(tree.text_of(h1))) and text in title), "")
+        named = next((text for h1 in root.iter("h1") if (text := fold(text_of(h1))) and text in title), "")
         builder = _blocks(root, title)
         if len(builder) < _TOO_LITTLE:
             everything = _blocks(tree.parse(data), "", furniture=False)
@@ -118,8 +106,7 @@ class HtmlReader:
         return document.model_copy(update={"title": (_title(document, named, title, stated) or name)[:LONGEST_TITLE]})
 
 
-def _blocks(root: tree.Element, title: str, *, furniture: bool = True) -> DocumentBuilder:
-    """Return the blocks of the main text, or of all visible text without `furniture`."""
+def _blocks(root: Element, title: str, *, furniture: bool = True) -> DocumentBuilder:
     tree.prune(root, furniture=furniture)
     builder = DocumentBuilder()
     main = tree.main_element(root) if furniture else next(root.iter("body"), root)
@@ -128,22 +115,18 @@ def _blocks(root: tree.Element, title: str, *, furniture: bool = True) -> Docume
     return builder
 
 
-def _promote_title(main: tree.Element, title: str) -> None:
+def _promote_title(main: Element, title: str) -> None:
     """Make a page's first heading an `h1` if it is its title and no `h1` exists."""
-    first = next(main.iter("h1", "h2", "h3", "h4"), None)
-    if first is None or first.tag == "h1" or next(main.iter("h1"), None) is not None:
-        return
-    heading = fold(tree.text_of(first))
-    if heading and heading in title:
-        first.tag = "h1"
+    headings = list(main.iter("h1", "h2", "h3", "h4"))
+    first = fold(text_of(headings[0])) if headings else ""
+    if first and first in title and all(heading.tag != "h1" for heading in headings):
+        headings[0].tag = "h1"
 
 
 def _title(document: Document, named: str, title: str, stated: str) -> str:
     """Return the top heading if the page's title repeats it, else the head's title.
 
-    `named` is the page's title without the site's name.
-
-    Of several top headings none names the page: the others would seem to stand below it.
+    `named` is the page's title without the site's name. Of several top headings none names the page.
     """
     top = {heading.title: None for heading in document.headings if heading.level == 1}
     if len(top) < 2 and (named or top) and (named or not title or next(iter(top)).lower() in title.lower()):
@@ -159,7 +142,6 @@ class EpubReader:
     media_types = ("application/epub+zip",)
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return all chapters. Raises Unreadable when the book is broken or protected."""
         with open_zip(data, what="EPUB") as book:
             if "META-INF/rights.xml" in book.namelist():
                 raise Unreadable("the book is copy-protected")
@@ -171,28 +153,26 @@ class EpubReader:
             title=_said(package, "title") or name.rsplit(".", 1)[0],
             media_type="application/epub+zip",
             published=find_date(_said(package, "date")),
-            authors=[fold(tree.text_of(element)) for element in package.iter("creator")],
+            authors=[fold(text_of(element)) for element in package.iter("creator")],
         )
 
 
-def _package(book: zipfile.ZipFile) -> tuple[str, tree.Element]:
-    """Return the folder of the package document, and its root."""
-    root = _xml(book, _CONTAINER)
+def _package(book: zipfile.ZipFile) -> tuple[str, Element]:
+    root = _xml(book, "META-INF/container.xml")
     path = next((element.get("full-path") for element in root.iter("rootfile")), None)
     if not path:
         raise Unreadable("the EPUB file names no package document")
     return posixpath.dirname(path), _xml(book, path)
 
 
-def _xml(book: zipfile.ZipFile, path: str) -> tree.Element:
+def _xml(book: zipfile.ZipFile, path: str) -> Element:
     try:
         return tree.parse_xml(book.read(path))
     except (KeyError, zipfile.BadZipFile, ValueError, OSError) as error:
         raise Unreadable(f"the EPUB file has no usable {path}") from error
 
 
-def _spine(folder: str, package: tree.Element) -> Iterator[str]:
-    """Yield the paths of the chapters in reading order, each once."""
+def _spine(folder: str, package: Element) -> Iterator[str]:
     seen: set[str] = set()
     hrefs = {item.get("id"): item.get("href") or "" for item in package.iter("item")}
     for reference in package.iter("itemref"):
@@ -212,5 +192,5 @@ def _write_chapter(book: zipfile.ZipFile, path: str, builder: DocumentBuilder) -
     write_blocks(next(root.iter("body"), root), builder)
 
 
-def _said(package: tree.Element, name: str) -> str:
-    return next((text for element in package.iter(name) if (text := fold(tree.text_of(element)))), "")
+def _said(package: Element, name: str) -> str:
+    return next((text for element in package.iter(name) if (text := fold(text_of(element)))), "")

@@ -1,7 +1,4 @@
-"""Mail: a message (EML) or an archive of messages (MBOX, RFC 4155).
-
-Each message and each file attached to it is a document.
-"""
+"""Mail: a message (EML) or an archive of messages (MBOX, RFC 4155)."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +17,6 @@ from deep_research.text.document_builder import MOST_PARTS, DocumentBuilder
 
 _FROM = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\n]{1,300}\b(?:19|20)\d\d\b[^\n]{0,99}\n")
 _QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
-_SHOWN = ("From", "To", "Cc", "Date")
 _FULL = f"only the first {MOST_PARTS} messages and attached files were read"
 
 
@@ -32,7 +28,6 @@ class MailReader:
     media_types = ("message/rfc822", "application/mbox")
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return all messages, each as a part; warn of unreadable attachments."""
         builder = DocumentBuilder()
         for raw in _messages(data):
             if builder.is_full:
@@ -61,7 +56,7 @@ def _write_message(message: Message, builder: DocumentBuilder) -> None:
     author = re.sub(r"(?:(?<!\s)\s++)?<[^<>]*>", "", sender)
     builder.part(subject, published=_date(message), media_type="message/rfc822", authors=(author,))
     builder.heading(1, subject)
-    for name in _SHOWN:
+    for name in ("From", "To", "Cc", "Date"):
         if value := _field(message, name):
             builder.item(f"{name}: {value}")
     leaves = list(_leaves(message))

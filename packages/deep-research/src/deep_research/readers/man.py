@@ -1,10 +1,7 @@
-"""Manual pages in roff: the macros of man(7), and the common ones of mdoc(7).
-
-Of roff itself: comments, conditions, escapes.
-"""
+"""Manual pages in roff: the macros of man(7), and the common ones of mdoc(7)."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from claimcheck.text.cleaning import clean
 from deep_research.data import Document
@@ -29,12 +26,12 @@ _ESCAPE = re.compile(
     r"|[hvwlLoNXAbDZxRSHBC]'[^'\n]{0,80}+'|\*.|(.?))"
 )
 _WORD = re.compile(r'"((?:[^"]|"")*+)"?|((?:\\.|[^\s\\])++|\\)')
-_SIGNS: Mapping[str, str] = dict(zip(
+_SIGNS: dict[str, str] = dict(zip(
     "bu em en aq dq lq rq oq cq Aq L\" R\" -- co rg tm ha ti rs ga mu +- -> <- >= <= != de ul sl at sh lB rB lC rC ba hy".split(),
     "• — – ' \" “ ” ‘ ’ ' \" \" — © ® ™ ^ ~ \\ ` × ± → ← ≥ ≤ ≠ ° _ / @ # [ ] { } | -".split(), strict=True,
 ))  # fmt: skip
-_KEPT: Mapping[str, str] = dict(zip("- ~0e\\'`.", "-   \\\\'`.", strict=True))
-_AROUND: Mapping[str, str] = dict(
+_KEPT: dict[str, str] = dict(zip("- ~0e\\'`.", "-   \\\\'`.", strict=True))
+_AROUND: dict[str, str] = dict(
     zip("Op Oo Ql Sq Dq Qq Pq Bq Aq".split(), "[] [] ‘’ ‘’ “” “” () [] <>".split(), strict=True)
 )
 
@@ -47,7 +44,6 @@ class ManReader:
     media_types = ("text/troff",)
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the text; raise Unreadable for no text, or a page leading to another."""
         page = _Page()
         for line in _shown_lines(clean(decode(data))):
             page.add(line)
@@ -59,8 +55,6 @@ class ManReader:
 
 
 class _Page:
-    """A builder of blocks from lines: headings, items with terms, code, paragraphs."""
-
     def __init__(self) -> None:
         self.builder = DocumentBuilder()
         self.title = self.date = self._name = self._next = ""
@@ -94,7 +88,6 @@ class _Page:
             self._say(_spoken([macro, *words], self._name))
 
     def _begin(self, macro: str, words: Sequence[str]) -> None:
-        """Begin a heading or an item: with its words, or with what the next line says."""
         is_open = bool(self._term and len(self._term) < _LONGEST and not self._lines and macro not in _LEVELS)
         before = f"{self._term}, " if is_open else ""  # a second name of one thing
         if not is_open:
@@ -152,7 +145,6 @@ def _shown_lines(text: str) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Return a text with the signs that its escapes stand for."""
     return _ESCAPE.sub(lambda e: _SIGNS.get(e[1] or e[2] or "", "") or _KEPT.get(e[3] or "", ""), text)
 
 

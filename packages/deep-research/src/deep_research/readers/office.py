@@ -1,7 +1,4 @@
-"""Office files: Word (DOCX), PowerPoint (PPTX) and Excel (XLSX).
-
-Slides are pages; each sheet has a heading and a table.
-"""
+"""Office files: Word (DOCX), PowerPoint (PPTX) and Excel (XLSX)."""
 
 import io
 import posixpath
@@ -39,50 +36,39 @@ _LIST = re.compile(r"list|aufzählung|bullet", re.IGNORECASE)
 _PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _STYLES, _TYPES = "xl/styles.xml", "[Content_Types].xml"
-_OPEN = rb"openxmlformats-officedocument\."
-_KINDS = {
-    re.compile(
-        rb"application/vnd\.(?:ms-word\.\w+\.macroEnabled\w*|%bwordprocessingml\.template)\.main\+xml" % _OPEN
-    ): _DOCX,
-    re.compile(
-        rb"application/vnd\.(?:ms-powerpoint\.\w+\.macroEnabled\w*|%bpresentationml\.(?:template|slideshow))\.main\+xml"
-        % _OPEN
-    ): _PPTX,
-}
-"""What the main part of a document is called that has macros, or is a template or a show: the libraries refuse it."""
-_STRICT, _TRANSITIONAL = (
-    re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/(\w+)"),
-    rb"http://schemas.openxmlformats.org/\1/2006/\2",
+_ODD_MAIN = re.compile(
+    rb"application/vnd\.(?:ms-(?:word|powerpoint)\.\w+\.macroEnabled\w*"
+    rb"|openxmlformats-officedocument\.(?:wordprocessingml|presentationml)\.(?:template|slideshow))\.main\+xml"
 )
+"""What the main part of a document is called that has macros, or is a template or a show: the libraries refuse it."""
+_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/(\w+)")
+_TRANSITIONAL = rb"http://schemas.openxmlformats.org/\1/2006/\2"
 _MAX_COLUMNS = 200
 _MAX_SHEETS = 300
-_MAX_EMPTY_ROWS = 20_000
-"""Rows without a value, one after another, after which a sheet is taken to be at its end."""
+_MAX_EMPTY_ROWS = 20_000  # one after another, after which a sheet is taken to be at its end
 _MOST_FORMATTED, _MOST_SHOWN, _LONGEST_FORMAT = 1e15, 10**18, 255
 """Numbers from here on have more digits than are stored, and than can be rounded; characters that a format may have."""
-_MAX_EMPTY_CELLS = 100_000
-"""Cells without a value, of which it is looked up whether they are formulas."""
+_MAX_EMPTY_CELLS = 100_000  # of which it is looked up whether they are formulas
 _MAX_MERGED = 20_000
 _FORMAT = re.compile(r"([#0?][#0?.,]*)|\"([^\"]*)\"|\\(.)|\[\$([^\[\]-]*+)[^\[\]]*+\]|\[[^\[\]]*+\]|[_*].|([ $€£¥%])")
 """A format of numbers (ECMA-376, 18.8.31): places of digits, words, a currency of a locale; what is not shown; signs."""
 
 
 @contextmanager
-def _opened(data: bytes, what: str) -> Iterator[io.BytesIO]:
-    """Open a file for a library reading `what`; raise Unreadable if that fails."""
+def _opened(data: bytes, what: str, media_type: str) -> Iterator[io.BytesIO]:
+    """Open a file for the library of a format; raise Unreadable if that fails."""
     open_zip(data, what=what).close()
     try:
-        yield _mended(data)
+        yield _mended(data, media_type)
     except Exception as error:  # the libraries pass on whatever XML, ZIP or lookup failed
         raise Unreadable(f"the {what} file is broken") from error
 
 
-def _mended(data: bytes) -> io.BytesIO:
+def _mended(data: bytes, media_type: str) -> io.BytesIO:
     """Return a container mended for the libraries that read it.
 
-    It is without relations to parts that it lacks (`../NULL`), which office programs pass over; with macros, a
-    template and Strict Open XML (ISO/IEC 29500) under the names of a plain document; and of the styles of a
-    workbook, in which one odd value stops a library, with the formats of numbers alone.
+    It is without relations to parts that it lacks (`../NULL`); of a plain `media_type`, without macros, template or
+    Strict Open XML; and of the styles of a workbook it has the formats of numbers alone: one odd value stops a library.
     """
     etree: Any = import_module("lxml.etree")
     parser = etree.XMLParser(resolve_entities=False, recover=True)
@@ -96,8 +82,7 @@ def _mended(data: bytes) -> io.BytesIO:
             before = container.read(name)
             part = _STRICT.sub(_TRANSITIONAL, before) if is_strict else before
             if name == _TYPES:
-                for odd, plain in _KINDS.items():
-                    part = odd.sub(f"{plain}.main+xml".encode(), part)
+                part = _ODD_MAIN.sub(f"{media_type}.main+xml".encode(), part)
             elif name.endswith(".rels") or name == _STYLES:
                 root = etree.fromstring(part, parser)
                 change = _keep_formats if name == _STYLES else partial(_drop_dangling, name, {f"/{n}" for n in names})
@@ -141,12 +126,11 @@ class DocxReader:
     media_types = (_DOCX,)
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the body of the document; raise Unreadable if broken or encrypted."""
         import docx  # noqa: PLC0415 - heavy
         from docx.enum.style import WD_STYLE_TYPE  # noqa: PLC0415 - heavy
         from docx.oxml import parse_xml as parse_part  # noqa: PLC0415 - heavy
 
-        with _opened(data, "DOCX") as stream:
+        with _opened(data, "DOCX", _DOCX) as stream:
             file = docx.Document(stream)
             builder, notes = DocumentBuilder(), {}
             for relation in file.part.rels.values():
@@ -199,10 +183,7 @@ def _is_unseen(element: Any) -> bool:
 
 
 def _words(element: Any, beside: list[Any]) -> str:
-    """Return the words of a paragraph or cell; add other content to `beside`.
-
-    Such are its text boxes, tables and references to notes.
-    """
+    """Return the words of a paragraph or cell; put boxes, tables, notes in `beside`."""
     pieces: list[str] = []
     for child in element.iterchildren("*"):
         name = _name(child)
@@ -248,10 +229,7 @@ def _write_paragraph(paragraph: Any, style: str, text: str, builder: DocumentBui
 
 
 def _row_cells(row: Any, above: list[str], beside: list[Any], builder: DocumentBuilder) -> list[str]:
-    """Return the texts of a row by column; repeat a cell that spans rows in each.
-
-    The file may name any number of columns, so that a row is cut at the width that a table may have.
-    """
+    """Return a row's texts by column, cut at a width; repeat what spans rows."""
     cells = [""] * (row.grid_before if row.grid_before < MAX_COLUMNS else 0)
     elements = _children(row)
     for element in elements:
@@ -274,10 +252,9 @@ class PptxReader:
     media_types = (_PPTX,)
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the text of all slides; raise Unreadable if broken or encrypted."""
         import pptx  # noqa: PLC0415 - heavy
 
-        with _opened(data, "PPTX") as stream:
+        with _opened(data, "PPTX", _PPTX) as stream:
             file = pptx.Presentation(stream)
             builder = DocumentBuilder()
             for number, slide in enumerate(file.slides, start=1):
@@ -306,10 +283,7 @@ def _write_slide(slide: Any, number: int, builder: DocumentBuilder) -> None:
 
 
 def _write_chart(chart: Any, number: int, builder: DocumentBuilder) -> None:
-    """Write a chart's stored values as tables, one for all series of the same labels.
-
-    See ECMA-376, 21.2; `number` is that of the slide.
-    """
+    """Write a chart's stored values as tables, one for all series of the same labels."""
     builder.paragraph(" ".join(each.text or "" for each in chart.iterfind("chart/title//*") if each.tag in ("t", "v")))
     tables: dict[tuple[tuple[str, str], ...], list[tuple[str, dict[str, str]]]] = {}
     for series in chart.iter("ser"):
@@ -342,7 +316,6 @@ def _points(data: Any) -> dict[str, str]:
 
 
 def _shapes(shapes: Any) -> Iterator[Any]:
-    """Yield all shapes, those of groups too."""
     for shape in shapes:
         if hasattr(shape, "shapes"):
             yield from _shapes(shape.shapes)
@@ -366,11 +339,10 @@ class XlsxReader:
     media_types = (_XLSX,)
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return all sheets. Raises Unreadable when the file is broken or encrypted."""
         import openpyxl  # noqa: PLC0415 - heavy
 
         builder = DocumentBuilder()
-        with _opened(data, "XLSX") as stream, warnings.catch_warnings():
+        with _opened(data, "XLSX", _XLSX) as stream, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # openpyxl warns of every extension that it does not know
             book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
             for sheet in book.worksheets[:_MAX_SHEETS]:
@@ -391,10 +363,7 @@ class XlsxReader:
 
 
 def _warn_of_formulas(data: bytes, title: str, empty: set[tuple[int, int]], builder: DocumentBuilder) -> None:
-    """Warn how many of the `empty` cells (row, column) of a sheet hold formulas.
-
-    Programs write formulas without values.
-    """
+    """Warn how many of the `empty` cells (row, column) of a sheet hold formulas."""
     import openpyxl  # noqa: PLC0415 - heavy
 
     if not empty:
@@ -410,10 +379,7 @@ def _warn_of_formulas(data: bytes, title: str, empty: set[tuple[int, int]], buil
 
 
 def _merged(sheet: Any) -> dict[int, list[tuple[int, int]]]:
-    """Return cells that span rows: (column, last row) by their first row.
-
-    They are named at the end of the sheet's part.
-    """
+    """Return cells that span rows: (column, last row) by their first row."""
     from openpyxl.utils import range_boundaries  # noqa: PLC0415 - heavy
 
     with sheet._get_source() as source:

@@ -1,7 +1,4 @@
-"""OpenDocument files: text (ODT), sheets (ODS) and slides (ODP).
-
-Each sheet has a heading and a table; slides are pages.
-"""
+"""OpenDocument files: text (ODT), sheets (ODS) and slides (ODP)."""
 
 import zipfile
 import zlib
@@ -20,10 +17,8 @@ _MEDIA = "application/vnd.oasis.opendocument."
 _UNSEEN = frozenset(
     "annotation tracked-changes sequence-decls forms table-of-content note-citation page-number".split()
 )
-"""Remarks at the margin, what was deleted, declarations, and lists of what stands further down."""
 _BREAKS = {"s": " ", "tab": "\t", "line-break": "\n"}
-_MOST_ROWS = 1_000
-"""How often a row with text is repeated that the file says is repeated."""
+_MOST_ROWS = 1_000  # that one row with text is repeated
 
 
 class OpenDocumentReader:
@@ -34,7 +29,6 @@ class OpenDocumentReader:
     media_types = tuple(f"{_MEDIA}{kind}" for kind in _KINDS)
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the body of the file. Raises Unreadable when it is broken or encrypted."""
         with open_zip(data, what="OpenDocument") as container:
             if b"encryption-data" in _part(container, "META-INF/manifest.xml"):
                 raise Unreadable("encrypted; a password is needed")
@@ -90,7 +84,6 @@ def _write(element: Element, builder: DocumentBuilder, depth: int = -1) -> None:
 
 
 def _write_slide(page: Element, number: int, builder: DocumentBuilder) -> None:
-    """Write a slide's shapes below its title, or its number if it has none."""
     titles = [frame for frame in page.iter("frame") if _attribute(frame, "class") == "title"]
     builder.heading(2, " ".join(fold(text_of(frame)) for frame in titles) or f"Slide {number}")
     for frame in titles:
@@ -127,7 +120,6 @@ def _rows(table: Element, builder: DocumentBuilder) -> Iterator[list[str]]:
 
 
 def _attribute(element: Element, name: str) -> str:
-    """Return an attribute by its local name."""
     return next((value for key, value in element.items() if key.rpartition("}")[2] == name), "")
 
 

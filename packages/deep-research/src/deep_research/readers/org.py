@@ -11,6 +11,9 @@ from deep_research.text.document_builder import DocumentBuilder
 _FIELD = re.compile(r"^#\+(title|author|date):\s*(.+)$", re.IGNORECASE | re.MULTILINE)
 _HEADING = re.compile(r"^(\*+)\s+(?:(?:TODO|DONE|NEXT|WAITING)\s+)?(?:\[#\w\]\s+)?(.*?)(?:\s+:[\w@:]+:)?\s*$")
 _ITEM = re.compile(r"^(\s*)(?:[-+]|(\d+)[.)])\s++(?:\[[ X-]\]\s++)?(.*)$")
+_CODE = re.compile(
+    r"^[ \t]*+#\+begin_(?:src|example).*\n((?s:.*?))(?:^[ \t]*+#\+end_.*|\Z)", re.IGNORECASE | re.MULTILINE
+)
 _LINK = re.compile(r"\[\[[^\[\]\n]*\]\[([^\[\]]*)\]\]|\[\[([^\[\]\n]*)\]\]")
 _MARK = re.compile(r"(?<![\w*/_=~+])([*/_=~+])(?=\S)([^\n]{0,200}?\S)\1(?![\w*/_=~+])")
 _UNSEEN = re.compile(r"^\s*(?:#(?:\s|\+|$)|:[\w+-]+:)")
@@ -24,7 +27,6 @@ class OrgReader:
     media_types = ("text/x-org",)
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the text. Raises Unreadable when `data` is no text."""
         text, builder = clean(decode(data)), DocumentBuilder()
         said = {field.lower(): value for field, value in _FIELD.findall(text)}
         _write(text, builder)
@@ -37,28 +39,17 @@ class OrgReader:
 
 
 def _write(text: str, builder: DocumentBuilder) -> None:
-    blocks, code = _Blocks(builder), list[str]()
-    is_code = False
-    for line in text.split("\n"):
-        bare = line.strip().lower()
-        if is_code and not bare.startswith("#+end_"):
-            code.append(line)
-        elif is_code:
-            builder.code("\n".join(code))
-            is_code = False
-            code.clear()
-        elif bare.startswith(("#+begin_src", "#+begin_example")):
-            blocks.end()
-            is_code = True
-        else:
+    blocks = _Blocks(builder)
+    for place, piece in enumerate(_CODE.split(text)):
+        if place % 2:
+            builder.code(piece)
+            continue
+        for line in piece.split("\n"):
             blocks.add(line)
-    blocks.end()
-    builder.code("\n".join(code))
+        blocks.end()
 
 
 class _Blocks:
-    """A builder of blocks from lines: headings, items, rows and paragraphs."""
-
     def __init__(self, builder: DocumentBuilder) -> None:
         self._builder = builder
         self._lines: list[str] = []
@@ -82,7 +73,6 @@ class _Blocks:
             self._lines.append(line)
 
     def end(self) -> None:
-        """Write what is open."""
         text = _plain("\n".join(self._lines))
         if self._item:
             self._builder.item(text, depth=self._item[0], marker=self._item[1])
@@ -93,5 +83,4 @@ class _Blocks:
 
 
 def _plain(text: str) -> str:
-    """Return a text without the marks of links and emphasis."""
     return _MARK.sub(r"\2", _LINK.sub(lambda link: link[1] or link[2], text))

@@ -4,9 +4,9 @@ import re
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from itertools import islice, pairwise
 from statistics import median
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from claimcheck.lexicon import any_word
@@ -29,10 +29,7 @@ _MAX_HEADING_CHARS = 160
 
 
 def _write_lines(lines: list[Line], body_size: float, builder: DocumentBuilder) -> None:
-    """Join lines into paragraphs, items and headings.
-
-    `body_size` is the font size of the running text; with 0 no line is taken for a heading.
-    """
+    """Join lines to blocks; with a `body_size` of 0 no line is taken for a heading."""
     lines = _with_bullets(lines)
     widths = sorted(line.right - line.left for line in lines if line.cell is None)
     right = widths[int(len(widths) * 0.8)] if widths else 0.0  # most lines of running text reach it
@@ -47,7 +44,6 @@ def _write_lines(lines: list[Line], body_size: float, builder: DocumentBuilder) 
 
 
 def _with_bullets(lines: list[Line]) -> list[Line]:
-    """Return a bullet that stands on a line of its own belongs to the next line."""
     joined: list[Line] = []
     bullet = False
     for line in lines:
@@ -67,7 +63,6 @@ def _is_heading(line: Line, body_size: float) -> bool:
 
 
 def _goes_on(open_lines: list[Line], line: Line, full_width: float, body_size: float) -> bool:
-    """Whether `line` continues the paragraph of `open_lines`."""
     last = open_lines[-1]
     if last.cell or line.cell:
         return bool(last.cell and line.cell and last.cell.table == line.cell.table)
@@ -90,7 +85,6 @@ def _goes_on(open_lines: list[Line], line: Line, full_width: float, body_size: f
 
 
 def _leading(open_lines: list[Line], line: Line) -> float:
-    """Return the line distance of a paragraph, or the usual one for its size."""
     gaps = [a.top - b.top for a, b in pairwise(open_lines) if 0.5 * line.size < a.top - b.top < 4 * line.size]
     return median(gaps) if gaps else max(line.size, line.top - line.bottom) * 1.25
 
@@ -113,10 +107,7 @@ def _write_block(lines: list[Line], body_size: float, builder: DocumentBuilder) 
 
 
 def _write_table(lines: Sequence[Line], builder: DocumentBuilder) -> None:
-    """Write a table by its cells; repeat a cell that spans rows in each.
-
-    Without a header it has that of the page before.
-    """
+    """Write a table by its cells; repeat a cell that spans rows in each."""
     placed = [(line, line.cell) for line in lines if line.cell]
     cells: dict[int, dict[int, list[Line]]] = {cell.row: defaultdict(list) for _, cell in placed}
     for line, cell in placed:
@@ -143,7 +134,6 @@ def _joined(lines: Sequence[Line]) -> str:
 
 _MAX_PAGES = 5000
 _EDGE_LINES = 3  # lines at the top and bottom of a page among which running headers and footers are looked for
-_REPEATED = 0.3  # of the pages
 _DIGITS = re.compile(r"\d+")
 _ONLY_NUMBER = "#"
 _PAGE_NUMBER = re.compile(
@@ -153,7 +143,6 @@ _PAGE_NUMBER = re.compile(
 )
 _OUTER_NUMBER = re.compile(r"^\d{1,4}(?=\s)|(?<=\s)\d{1,4}$|^\d{1,4}$")
 _PRINTED_AT = re.compile(r"\d{1,4}[-./] ?\d{1,2}[-./] ?\d{1,4}\.?,? (?:\S{1,4} )?\d{1,2}:\d\d")
-_NUMBERED = 0.5  # of the pages carry their number
 _CONTENTS = 5  # lines of a table of contents on a page, whose chapters have no dots before their number
 _ENDS_IN_NUMBER = re.compile(r"\s\d{1,4}$")
 _CONTENTS_LINE = re.compile(r"(?:\.\s?){5,}\s*(?:\d+|[ivxlc]+)?\s*$")
@@ -183,37 +172,29 @@ class PdfReader:
     media_types = ("application/pdf",)
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the text with the offsets of its pages.
-
-        Raises Unreadable when the file is broken, encrypted, or has no text (scanned pages).
-        """
         return read_pdf(data, name)
 
 
 def read_pdf(data: bytes, name: str, see: Callable[[Any], list[Line]] | None = None) -> Document:
     """Return the text of a PDF; `see` returns the lines of a page without text."""
-    with _PDFIUM:
-        pdf = _open(data)
-        try:
-            builder = DocumentBuilder()
-            left = iter(range(MOST_LINKS))
-            pages = [page_lines(pdf, number, builder, left) for number in range(min(len(pdf), _MAX_PAGES))]
-            if len(pdf) > _MAX_PAGES:
-                builder.warn(f"only the first {_MAX_PAGES} of {len(pdf)} pages were read")
-            if see is not None:
-                pages = [lines or see(pdf[number]) for number, lines in enumerate(pages)]
-            seen = (pdf[number].get_objects(max_depth=1) for number, lines in enumerate(pages) if not lines)
-            unread = sum(any(shown.type != _TEXT_OBJECT for shown in objects) for objects in seen)
-            if not any(pages):
-                count = f"{len(pdf)} pages" if len(pdf) > 1 else "one page"
-                why = f"its {count}: probably scanned images; {_INSTALL}" if unread else "it"
-                raise Unreadable(f"{NO_TEXT} in {why}")
-            if unread:
-                builder.warn(f"{unread} of {len(pdf)} pages have {NO_TEXT} (images?)")
-            write_pages(pages, builder, _outline(pdf))
-            about = pdf.get_metadata_dict(skip_empty=True)
-        finally:
-            pdf.close()
+    with _PDFIUM, closing(_open(data)) as pdf:
+        builder = DocumentBuilder()
+        left = iter(range(MOST_LINKS))
+        pages = [page_lines(pdf, number, builder, left) for number in range(min(len(pdf), _MAX_PAGES))]
+        if len(pdf) > _MAX_PAGES:
+            builder.warn(f"only the first {_MAX_PAGES} of {len(pdf)} pages were read")
+        if see is not None:
+            pages = [lines or see(pdf[number]) for number, lines in enumerate(pages)]
+        seen = (pdf[number].get_objects(max_depth=1) for number, lines in enumerate(pages) if not lines)
+        unread = sum(any(shown.type != _TEXT_OBJECT for shown in objects) for objects in seen)
+        if not any(pages):
+            count = f"{len(pdf)} pages" if len(pdf) > 1 else "one page"
+            why = f"its {count}: probably scanned images; {_INSTALL}" if unread else "it"
+            raise Unreadable(f"{NO_TEXT} in {why}")
+        if unread:
+            builder.warn(f"{unread} of {len(pdf)} pages have {NO_TEXT} (images?)")
+        write_pages(pages, builder, _outline(pdf))
+        about = pdf.get_metadata_dict(skip_empty=True)
     authors = re.split(r"[;,]\s*|(?<!\s)\s++and\s+", about.get("Author", ""))
     document = builder.document(name=name, media_type="application/pdf", authors=authors)
     stated = fold(about.get("Title", ""))[:LONGEST_TITLE]
@@ -223,8 +204,7 @@ def read_pdf(data: bytes, name: str, see: Callable[[Any], list[Line]] | None = N
 def _is_title(stated: str, document: Document) -> bool:
     """Return whether the metadata's title names the document.
 
-    Its words stand on the first page; else a single word ("(anonymous)") is what a program fills in, and more
-    count where no heading of that page names the document.
+    Its words stand on the first page; else it has several, and no heading of that page names the document.
     """
     if not stated or _NO_TITLE.search(stated.lower()):
         return False
@@ -298,9 +278,7 @@ def _letters(text: str) -> str:
     return _NO_LETTER.sub("", text).casefold()
 
 
-def write_pages(
-    pages: list[list[Line]], builder: DocumentBuilder, outline: Mapping[int, Sequence[Entry]] = MappingProxyType({})
-) -> None:
+def write_pages(pages: list[list[Line]], builder: DocumentBuilder, outline: Mapping[int, Sequence[Entry]]) -> None:
     """Write pages as paragraphs, items and headings, without running lines.
 
     Headings are those of `outline`, by page; without one they are guessed from the sizes of fonts.
@@ -317,12 +295,7 @@ def write_pages(
 
 
 def _pattern(text: str, own: str) -> str:
-    """Return a line without its page number `own`, so that running lines are alike.
-
-    "Chapter 3 · 57" and "Chapter 3 · 58" are the same running line.
-
-    No other number makes lines alike: "Pressure: 7 bar" stands on one page only.
-    """
+    """Return a line without its page number `own`, so that running lines are alike."""
     line = fold(text).lower()
     if _PAGE_NUMBER.fullmatch(line) and own in (_DIGITS.findall(line) or [own]):
         return _ONLY_NUMBER
@@ -330,7 +303,6 @@ def _pattern(text: str, own: str) -> str:
 
 
 def _running_lines(pages: list[list[Line]], before: int | None) -> set[str]:
-    """Return the lines that stand at the edges of many pages."""
     printed = _printed_lines(pages)
     if len(pages) < 3:
         return printed
@@ -340,7 +312,7 @@ def _running_lines(pages: list[list[Line]], before: int | None) -> set[str]:
         counts.update({_pattern(line.text, own) for line in _edges(lines)})
         # The outermost line is nearly always a running one, often changing with the chapter.
         counts.update({_pattern(line.text, own) for line in (*lines[:1], *lines[-1:])})
-    least = max(6, min(10, _REPEATED * len(pages)))
+    least = max(6, min(10, 0.3 * len(pages)))
     return printed | {pattern for pattern, count in counts.items() if count >= least}
 
 
@@ -358,25 +330,20 @@ def _printed_lines(pages: list[list[Line]]) -> set[str]:
 
 
 def _pages_before_the_first(pages: list[list[Line]]) -> int | None:
-    """Return how many pages precede the one numbered 1, or None if not numbered.
-
-    The numbers are those that outermost lines begin or end with; None where most pages, or all but one, have none
-    that goes with their place.
-    """
+    """Return how many pages precede the one numbered 1; None if most have no number."""
     counts = Counter(
         number - int(printed)
         for number, lines in enumerate(pages, start=1)
         for printed in {each for line in (*lines[:1], *lines[-1:]) for each in _OUTER_NUMBER.findall(line.text.strip())}
     )
     before, count = counts.most_common(1)[0] if counts else (0, 0)
-    return before if count > max(1, _NUMBERED * len(pages)) else None
+    return before if count > max(1, len(pages) / 2) else None
 
 
 def _without_edges(lines: list[Line], running: set[str], own: str, *, is_numbered: bool) -> Iterator[Line]:
     """Yield the lines of a page without running headers, footers and page numbers.
 
-    Left out are lines of `running` near the edges, and an outermost one that is `own`, the page's number, or in a
-    numbered file begins or ends with it ("52 Chapter 6. Scripts").
+    An outermost line is one that is `own`, the page's number, or in a numbered file begins or ends with it.
     """
     last = len(lines) - _EDGE_LINES
     contents = sum(_CONTENTS_LINE.search(line.text) is not None for line in lines) >= _CONTENTS
@@ -398,7 +365,6 @@ def _without_edges(lines: list[Line], running: set[str], own: str, *, is_numbere
 
 
 def _body_size(pages: list[list[Line]]) -> float:
-    """Return the font size in which most of the text is set."""
     sizes: Counter[float] = Counter()
     for lines in pages:
         for line in lines:

@@ -22,10 +22,8 @@ from deep_research.text.document_builder import DocumentBuilder
 
 _SIDE, _DOTS = 1_800, 150
 """Pixels of the longer side of a picture, and dots an inch at which a page is looked at: with more, blanks are lost."""
-_NUMBER = re.compile(r"^(\d{1,2}[.)])(?=[^\s\d])")
-"""The number of a list item whose blank was not seen."""
-_SURE = 0.5
-"""How sure (0-1) the recognition must be of a line."""
+_NUMBER = re.compile(r"^(\d{1,2}[.)])(?=[^\s\d])")  # of a list item whose blank was not seen
+_SURE = 0.5  # how sure (0-1) the recognition must be of a line
 _OF_PICTURES = "read from a picture (OCR): signs may be mistaken, compare figures and names with the original"
 _INSTALL = "a picture; pip install 'deep-research[ocr]' has its text read"
 
@@ -42,7 +40,6 @@ class PictureReader:
         self._pages = pages
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the visible text; raise Unreadable if it is broken or OCR is missing."""
         if name.lower().endswith(".svg"):
             raise Unreadable("a drawing, which is not read")
         if not registry.reads_pictures():
@@ -61,7 +58,7 @@ class PictureReader:
         builder = DocumentBuilder()
         try:
             images = _images(data)
-            write_pages([_lines(image) for image in islice(images, self._pages)], builder)
+            write_pages([_lines(image) for image in islice(images, self._pages)], builder, {})
             if next(images, None) is not None:
                 builder.warn(f"only the first {self._pages} pages were read")
         except (OSError, ValueError, SyntaxError) as error:
@@ -87,7 +84,6 @@ def _images(data: bytes) -> Iterator[Any]:
 
 @cache
 def _engine() -> Any:
-    """Return what looks at pictures, of the extra; heavy."""
     threads = {f"EngineConfig.onnxruntime.{kind}_op_num_threads": 1 for kind in ("intra", "inter")}
     return import_module("rapidocr").RapidOCR(params={**threads, "Global.log_level": "critical"})
 

@@ -21,7 +21,6 @@ _UNDERLINE = re.compile(r"^\s*([=\-~*#^])\1{2,}\s*$")
 _ITEM = re.compile(r"^(\s*)([-*+•·○●▪]|\(?\d{1,3}[.)]|[①-⑳])\s++(.*)$")
 _CJK_CHAR = re.compile(f"[{CJK}]")
 _LINE_OF_ITS_OWN = 45  # a line shorter than this did not end because the page did
-_CODE_INDENT = 4
 
 
 class PlainReader:
@@ -32,26 +31,18 @@ class PlainReader:
     media_types = ("text/plain", "text/markdown", "text/x-rst")
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the text with wrapped lines joined; raise Unreadable if it is no text."""
         text = clean(decode(data))
         builder = DocumentBuilder()
         kind = _kind(name, text)
-        fields: dict[str, str] = {}
-        if kind == "text/markdown":
-            fields = write_markdown(text, builder)
-        elif kind == "text/x-rst":
-            write_rst(text, builder)
-        else:
-            write_text(text, builder)
+        write = {"text/markdown": write_markdown, "text/x-rst": write_rst}.get(kind, write_text)
+        fields = write(text, builder) or {}
         authors = fields.get("authors") or fields.get("author") or ""
         document = builder.document(
             media_type=kind,
             published=find_date(fields.get("date") or fields.get("published") or ""),
             authors=[author.strip(" \"'[]") for author in authors.split(",")],
         )
-        named = fields.get("title") or next(
-            (h.title for h in document.headings[:1] if (h.start, h.level) == (0, 1)), ""
-        )
+        named = fields.get("title") or "".join(h.title for h in document.headings[:1] if (h.start, h.level) == (0, 1))
         if kind != "text/plain":  # where headings are no more than a guess
             named = named or naming_heading(document.headings)
         return document.model_copy(update={"title": named or PurePath(name).stem or name})
@@ -100,7 +91,7 @@ def _write_block(block: list[str], builder: DocumentBuilder) -> None:
     block = [line for line in block if not _UNDERLINE.match(line)]
     if any(_ITEM.match(line) for line in block[:2]):
         _write_items(block, builder)
-    elif len(block) > 1 and all(_indent(line) >= _CODE_INDENT for line in block) and not _is_prose(block):
+    elif len(block) > 1 and all(_indent(line) >= 4 for line in block) and not _is_prose(block):
         builder.code("\n".join(block))
     else:
         for paragraph in _paragraphs(block):
@@ -108,7 +99,6 @@ def _write_block(block: list[str], builder: DocumentBuilder) -> None:
 
 
 def _write_items(block: list[str], builder: DocumentBuilder) -> None:
-    """Return a list: each line with a marker begins an item, others go on with it."""
     indents: list[int] = []
     marker, text = "", ""
 
@@ -135,10 +125,7 @@ def _write_items(block: list[str], builder: DocumentBuilder) -> None:
 
 
 def _paragraphs(block: list[str]) -> list[str]:
-    """Join wrapped lines to paragraphs; keep short lines (an address, a verse) apart.
-
-    They are joined where most go on in the next: it begins in lower case, or the script has no case.
-    """
+    """Join wrapped lines to paragraphs; keep short lines (an address, a verse) apart."""
     begins = [line.lstrip()[:1] for line in block[1:]]
     runs_on = sum(sign.islower() or bool(_CJK_CHAR.match(sign)) for sign in begins) * 2 >= len(begins)
     is_short = all(columns(line) < _LINE_OF_ITS_OWN for line in block)
@@ -146,7 +133,6 @@ def _paragraphs(block: list[str]) -> list[str]:
 
 
 def _is_prose(block: list[str]) -> bool:
-    """Return whether an indented block is prose, with words and sentence marks."""
     text = " ".join(line.strip() for line in block)
     letters = sum(char.isalpha() or char in " ,.'’" for char in text)
     return letters > 0.93 * len(text) and all(columns(line.strip()) > _LINE_OF_ITS_OWN for line in block[:-1])

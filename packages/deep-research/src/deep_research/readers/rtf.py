@@ -24,7 +24,6 @@ _CHARSETS = {
     128: "cp932", 129: "cp949", 134: "gbk", 136: "big5", 161: "cp1253", 162: "cp1254", 163: "cp1258", 177: "cp1255",
     178: "cp1256", 186: "cp1257", 204: "cp1251", 222: "cp874", 238: "cp1250",
 }  # fmt: skip
-"""Code pages by the charsets of fonts (\\fcharset); others are the file's."""
 _HEADING = re.compile(
     r"\{\\s(\d{1,5})\b(?:[^{};]|\{[^{}]*\}){0,500}?(?:heading|Überschrift|Titre) (\d);", re.IGNORECASE
 )
@@ -38,7 +37,6 @@ class RtfReader:
     media_types = ("application/rtf", "text/rtf")
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the text. Raises Unreadable when it is no RTF."""
         text = data.decode("latin-1")
         if not text.lstrip().startswith("{\\rtf"):
             raise Unreadable("no RTF file")
@@ -96,8 +94,6 @@ def _decoded(raw: bytes, codec: str) -> str:
 
 
 class _Writer:
-    """Takes events and writes a block at each end of a paragraph or row."""
-
     def __init__(self, text: str) -> None:
         self._styles = {style: int(level) for style, level in _HEADING.findall(text)}
         self.builder = DocumentBuilder()

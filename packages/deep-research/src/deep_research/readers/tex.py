@@ -41,7 +41,6 @@ class TexReader:
     media_types = ("application/x-tex", "text/x-tex")
 
     def read(self, data: bytes, *, name: str) -> Document:
-        """Return the text. Raises Unreadable when `data` is no text."""
         text, builder = clean(decode(data)), DocumentBuilder()
         said = {
             field: fold(_plain(match[1]))
@@ -88,7 +87,6 @@ def _write(text: str, builder: DocumentBuilder) -> None:
 
 
 def _blocks(text: str) -> Iterator[re.Match[str]]:
-    """Yield where a block begins or ends; a table is one."""
     place = 0
     for table in [*_TABLE.finditer(text), None]:
         yield from _STRUCTURE.finditer(text, place, table.start() if table else len(text))
@@ -98,7 +96,6 @@ def _blocks(text: str) -> Iterator[re.Match[str]]:
 
 
 def _plain(text: str) -> str:
-    """Return a text without commands; formulas stay."""
     pieces = _MATH.split(text)
     for number in range(0, len(pieces), 2):
         piece = _ACCENT.sub(lambda sign: sign[2].lstrip("\\") + _ACCENTS[sign[1]], _DROPPED.sub("", pieces[number]))

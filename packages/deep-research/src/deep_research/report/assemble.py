@@ -1,8 +1,4 @@
-"""Finish a report: numbers for ids, references, gaps and how it was checked.
-
-The writer's words stay as they are. Code adds a quiet mark behind the citations of statements that are not confirmed,
-and what stands behind the text.
-"""
+"""Finish a report: numbers for ids, references, gaps and how it was checked."""
 
 import re
 from bisect import bisect_right
@@ -17,7 +13,7 @@ from deep_research import data
 from deep_research.concurrency import in_background
 from deep_research.data.noun import copy_fields
 from deep_research.errors import WorkTooLarge
-from deep_research.i18n.catalog import colon_of, explain, join_list, join_sentences, name_subject, outages, phrase
+from deep_research.i18n.catalog import explain, join_list, join_sentences, name_subject, outages, phrase
 from deep_research.ports import Library
 from deep_research.reasoners.bounded_reasoner import AskedLibrary, offered_of
 from deep_research.report.counts import VerdictCounts, verdict_counts
@@ -41,7 +37,7 @@ _MOST_GAPS = 24
 class Finished:
     """Parts of a verified report; `text` cites passage ids, `original` is as asked.
 
-    `found_in` says where the answer of a follow-up was found, `diff` what was changed in a report that was handed in.
+    `found_in` is where a follow-up's answer was found, `diff` what changed in a report that was handed in.
     """
 
     question: data.Question
@@ -59,16 +55,12 @@ class Finished:
     disagreements: tuple[data.Disagreement, ...] = ()
 
 
-_SHORT = 100_000
-"""Characters of a text that is put together in this process: what patterns do with it takes no longer than a moment."""
+_SHORT = 100_000  # characters of a text that is put together in this process, in a moment
 _LIMITS = Limits(memory=1_000_000_000, cpu_seconds=30.0)
 
 
 class Circumstances(NamedTuple):
-    """What a report tells of its run: setup, reasoner and costs.
-
-    `is_model` is how it was set up, `reasoner` and `ledger` what has reasoned and been paid.
-    """
+    """What a report tells of its run; `is_model` is its setup, `reasoner` its work."""
 
     run_id: str
     workflow: data.Workflow
@@ -86,17 +78,14 @@ class Circumstances(NamedTuple):
 
 
 async def assemble(ctx: RunContext, done: Finished) -> data.Report:
-    """Assemble the report, a long text in a worker, which asks for library data.
-
-    Raises WorkTooLarge for a text that takes too long.
-    """
+    """Assemble the report, long texts in a worker; raise WorkTooLarge at its limit."""
     about = await in_background(_circumstances, ctx)
     if len(done.text) <= _SHORT:
         return await in_background(lambda: safe_noun(assemble_here(done, about, ctx.library)))
-    given, offered = (done, about), offered_of(ctx.library)
+    offered = offered_of(ctx.library)
     try:
         return await in_worker_thread(
-            call_in_worker, assemble_in_worker, *given, returns=data.Report, limits=_LIMITS, offered=offered
+            call_in_worker, assemble_in_worker, done, about, returns=data.Report, limits=_LIMITS, offered=offered
         )
     except WorkTooLarge as error:
         message = "Putting the report together took too much computing or memory, and was ended."
@@ -193,11 +182,7 @@ def assemble_here(done: Finished, about: Circumstances, library: Library) -> dat
 
 
 def _insertions(text: str, claims: Sequence[data.Claim], doubted: Collection[str], library: Library) -> dict[int, str]:
-    """Return insertions by text offset: marks of doubt, and escapes of literal signs.
-
-    A mark stands behind the last citation of a doubted claim, a backslash before signs that are no emphasis but
-    stand so in what is cited.
-    """
+    """Return insertions by text offset: marks of doubt, and escapes of literal signs."""
     inserted: dict[int, str] = {}
     ends = [citation.end for citation in citations(text)]
     for claim in claims:
@@ -216,7 +201,6 @@ def _section(done: data.Section) -> data.ReportSection:
 
 
 def _titled(done: Finished) -> tuple[str, str, list[data.Claim]]:
-    """Return the title, the text behind it, and the claims at their places there."""
     found = _TITLE.match(done.text)
     if found is None:
         return done.brief.title, done.text, list(done.verification.claims)
@@ -230,37 +214,26 @@ def _titled(done: Finished) -> tuple[str, str, list[data.Claim]]:
 
 
 def _notices(about: Circumstances, done: Finished, language: str) -> str:
-    """Return what a reader must know before the text, such as assumptions.
-
-    It tells what was assumed, that the bundled library was searched, that a follow-up comes from the library, and
-    that a model was set up and has answered nothing.
-
-    A writer says itself what of it still matters; see `_method_note`.
-    """
+    """Return what a reader must know before the text; a writer says what it assumed."""
     lines: list[str] = []
     if done.decision.assumptions and not about.is_model:
-        lines.append(
-            f"*{phrase('assumptions', language)}{colon_of(language)}{join_list(done.decision.assumptions, language)}*"
-        )
+        assumed = join_list(done.decision.assumptions, language)
+        lines.append(f"*{phrase('assumptions', language)}{phrase('colon', language)}{assumed}*")
     if about.is_bundled and done.verification.claims and done.found_in != "library":
         lines.append(f"*{phrase('searched_places', language, places=phrase('place_bundled', language))}*")
     if done.found_in:
         lines.append(f"*{phrase(f'from_{done.found_in}', language, searches=about.ledger.searches)}*")
     if about.is_silent:
         why = (explain(gap, language) for gap in outages(about.gaps))
-        lines.append(
-            make_inert(" ".join(f"> {join_sentences([phrase('finder_note', language), *why], language)}".split()))
-        )
+        told = join_sentences([phrase("finder_note", language), *why], language)
+        lines.append(make_inert(" ".join(f"> {told}".split())))
     return "".join(f"{line}\n\n" for line in lines)
 
 
 class _References:
     """Sources numbered in the order `text` first cites them, each with a quote.
 
-    The quote carries the first citation.
-
-    Where nobody wrote, `asked` is the question, and the sentence of a source is quoted that has most of its words; of
-    those that `shown` has, the text in which places are shown.
+    Where nobody wrote, `asked` is the question to quote for; a sentence must stand in `shown`, unless that is empty.
     """
 
     def __init__(self, library: Library, claims: Sequence[data.Claim], text: str, asked: str, shown: str) -> None:
@@ -286,7 +259,6 @@ class _References:
         return number
 
     def entries(self) -> tuple[data.Reference, ...]:
-        """Return the numbered list."""
         rows = ((number, self._library.source(key)) for key, number in self._numbers.items())
         return tuple(self._entry(number, source) for number, source in rows if source is not None)
 
@@ -296,10 +268,7 @@ class _References:
         return copy_fields(data.Reference, source, number=number, source=source.id, passages=passages, quote=quote)
 
     def _quote(self, source: str) -> str:
-        """Return the source's sentence nearest to the first citing statement or question.
-
-        Nearness is shared words; where nobody wrote, it is to the question.
-        """
+        """Return the source's sentence nearest to the first citing statement or question."""
         said, first = self._first.get(source, ("", ""))
         keys = self._passages.get(source, ()) if self._asked else (first,)
         passages = [passage for key in keys if (passage := self._library.passage(key)) is not None]
@@ -316,8 +285,7 @@ class _References:
 
     def listed(self, language: str) -> list[str]:
         """Return the list of references as one block."""
-        entries = self.entries()
-        rows = [make_inert(self._row(entry, language)) for entry in entries]
+        rows = [make_inert(self._row(entry, language)) for entry in self.entries()]
         return [f"## {phrase('references', language)}\n\n" + "\n".join(rows)] if rows else []
 
     def further(self, sections: Sequence[data.Section], language: str) -> list[str]:
@@ -340,12 +308,7 @@ class _References:
 
 
 def _quotable(text: str) -> Iterator[str]:
-    """Yield a passage's sentences of two words or more, then its table rows.
-
-    The headers of tables are left out.
-
-    What begins with or within a bracket belongs to the sentence before it.
-    """
+    """Yield a passage's sentences of two words or more, then its table rows."""
     for said in (text[one.start : one.end] for one in sentences(text)):
         bracket = next((sign for sign in said if sign in "()[]（）"), "")
         if len(tokenize(said)) > 1 and bracket not in (")", "]", "）", said[0]):
@@ -362,10 +325,7 @@ def _changes(changes: data.Changes, language: str) -> list[str]:
 
 
 def _untold(gaps: Sequence[data.Gap]) -> list[data.Gap]:
-    """Return gaps that a writer's text leaves out, one per source of failed searches.
-
-    Whoever tried to open a page was told that it failed, and went on without it.
-    """
+    """Return gaps that a writer's text leaves out, one per source of failed searches."""
     found: dict[object, data.Gap] = {}
     for number, gap in enumerate(gaps):
         if gap.what != data.COVERAGE and gap.source != PLACE and "review_open" not in gap.codes:
@@ -380,7 +340,7 @@ def _gaps(gaps: Sequence[data.Gap], language: str, *, with_heading: bool) -> lis
         return []
     told = ((name_subject(gap, language), explain(gap, language)) for gap in gaps)
     rows = dict.fromkeys(
-        f"- {why}" if why.startswith((f"{what}:", f"{what} cannot")) else f"- {what}{colon_of(language)}{why}"
+        f"- {why}" if why.startswith((f"{what}:", f"{what} cannot")) else f"- {what}{phrase('colon', language)}{why}"
         for what, why in told
     )
     lines = list(rows)
@@ -391,7 +351,6 @@ def _gaps(gaps: Sequence[data.Gap], language: str, *, with_heading: bool) -> lis
 
 
 def _checked(about: Circumstances, done: Finished, counted: VerdictCounts, *, judged: bool) -> list[str]:
-    """Return how the report was checked, and what was found."""
     language, problems, ranker = done.question.language, len(done.verification.problems), about.reasoner.ranker
     if judged:
         told = [phrase("checked_statements", language, cited=counted.cited, **counted.model_dump())]
@@ -406,7 +365,6 @@ def _checked(about: Circumstances, done: Finished, counted: VerdictCounts, *, ju
 
 
 def _method_note(about: Circumstances, done: Finished, checked: Sequence[str], days: Sequence[str]) -> str:
-    """Return the method note: checks, what was not confirmed, searches and dates."""
     reasoner, language, lines = about.reasoner, done.question.language, list(checked)
     if done.decision.assumptions and reasoner.is_language_model:
         assumed = join_list(done.decision.assumptions, language)

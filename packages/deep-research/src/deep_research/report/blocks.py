@@ -135,8 +135,7 @@ class Count:
 class Document:
     """A report to be laid out; `references` are the source list's blocks by number.
 
-    `made` says when and by which run it was made, `counts` how many statements have which verdict, `cited` how many
-    sources are cited.
+    `made` says when and by which run it was made, `cited` how many sources are cited.
     """
 
     title: str
@@ -189,7 +188,7 @@ def text_width(text: str) -> int:
 def column_widths(table: Table, total: int) -> list[int]:
     """Return how wide the columns of a table are, in letters, together `total`.
 
-    Each is as wide as its texts ask, within bounds, and no word is broken as long as all columns have room for theirs.
+    No word is broken as long as all columns have room for theirs.
     """
     rows = (table.head, *table.rows) if table.head else table.rows
     count = max((len(row) for row in rows), default=1)
@@ -213,10 +212,8 @@ def column_widths(table: Table, total: int) -> list[int]:
 
 def _word_width(text: str) -> int:
     """Return the width of the longest word; Chinese and its like break anywhere."""
-    return max(
-        (text_width(word) if word.isascii() else min(text_width(word), 2 * COLUMN_EDGES) for word in text.split()),
-        default=0,
-    )
+    words = ((text_width(word), word.isascii()) for word in text.split())
+    return max((width if is_ascii else min(width, 2 * COLUMN_EDGES) for width, is_ascii in words), default=0)
 
 
 def break_words(text: str, room: int) -> str:
@@ -231,10 +228,7 @@ def break_words(text: str, room: int) -> str:
 
 
 def quote_passage(text: str, most: int) -> str:
-    """Return at most `most` characters of a passage on one line, without markup.
-
-    Headings, fences and rules of tables are left out.
-    """
+    """Return at most `most` characters of a passage on one line, without markup."""
     lines = (line for line in text.splitlines() if not line.startswith(("#", "```")) and line.strip(" |:-"))
     line = " ".join(" ".join(line.strip(" |").replace(" | ", " · ") for line in lines).split())
     if len(line) <= most:

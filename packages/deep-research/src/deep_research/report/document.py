@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, pairwise
 from typing import get_args
 
 from markdown_it import MarkdownIt
@@ -12,40 +12,16 @@ from markdown_it.token import Token
 
 from deep_research.data import DOUBT_SIGN, Claim, ExportInput, Figure, Reference, Report, VerdictKind
 from deep_research.i18n.catalog import explain, phrase
-from deep_research.report.blocks import (
-    Bar,
-    Block,
-    Break,
-    Chart,
-    Cite,
-    Code,
-    Count,
-    Document,
-    Doubt,
-    Heading,
-    Inline,
-    Items,
-    Paragraph,
-    Quote,
-    Table,
-    Text,
-    plain_text,
-)
+from deep_research.report import blocks
 from deep_research.report.counts import verdict_counts
 from deep_research.verification.chart_points import INFO, is_doubtful, read_chart
 
 _OPEN, _CLOSE = "\U00010a50", "\U00010a51"
-"""Marks where statements begin and end, so that they are found again in what a parser makes of the Markdown.
-
-They are signs of punctuation that no living script has: next to punctuation CommonMark begins and ends emphasis as without
-them.
-"""
+"""Where statements begin and end: punctuation of no living script, next to which emphasis begins and ends as without."""
 _NONE = str.maketrans(dict.fromkeys((_OPEN, _CLOSE)))
 _HARMLESS = str.maketrans(dict.fromkeys((_OPEN, _CLOSE), "\ufffd"))
-_BEFORE = re.compile(r"(?:[\s>|]|#{1,6}[ \t]|[*+-][ \t]|\d{1,9}[.)][ \t])*")
-"""What makes a line a block, and is no word of its statement."""
+_BEFORE = re.compile(r"(?:[\s>|]|#{1,6}[ \t]|[*+-][ \t]|\d{1,9}[.)][ \t])*")  # what makes a line a block
 _AFTER = " \t\n|"
-_FENCES = ("```", "~~~")
 _LONGEST_HEADING, _SUBHEADING = 100, 3
 _PIECE = re.compile(rf"\[(?P<number>\d{{1,4}})\]|(?P<mark>[{_OPEN}{_CLOSE}{DOUBT_SIGN}])")
 _MOST_GUESSED = 2
@@ -66,7 +42,7 @@ def _keep_formula(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def read_document(given: ExportInput) -> Document:
+def read_document(given: ExportInput) -> blocks.Document:
     """Parse a report to a document with its charts; title and references apart."""
     report = given.report
     marked, claims = _mark_claims(report.report, report.claims)
@@ -74,40 +50,38 @@ def read_document(given: ExportInput) -> Document:
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("text_join")
     markdown.inline.ruler.before("escape", "formula", _keep_formula)
     tokens = markdown.parse(marked)
-    blocks = _Parser(tokens, report, claims).blocks()
+    found = _Parser(tokens, report, claims).parse()
     language, counts = report.language, vars(verdict_counts(report))
     date = max((source.retrieved_at[:10] for source in report.sources.values()), default="")
     is_judged = any("not_judged" not in claim.verdict.codes for claim in report.claims)
-    document = Document(
+    document = blocks.Document(
         title=report.title,
         made=phrase("made_on", language, date=date, run=report.run_id),
         counts=tuple(
-            Count(verdict, counts[verdict], phrase(f"verdict_{verdict}", language))
+            blocks.Count(verdict, counts[verdict], phrase(f"verdict_{verdict}", language))
             for verdict in get_args(VerdictKind)
             if is_judged and (counts[verdict] or verdict == "supported")  # how many are is told also where none is
         ),
         cited=phrase("said_of_sources", language, count=len(report.references)),
     )
-    if blocks and isinstance(blocks[0], Heading) and blocks[0].level == 1:
-        document.title = plain_text(blocks[0].content)
-        blocks = blocks[1:]
-    place = next((n for n in range(len(blocks)) if _is_reference_list(blocks[n : n + 2], report)), None)
-    if place is not None:
-        heading, items = blocks[place : place + 2]
-        assert isinstance(heading, Heading)
-        assert isinstance(items, Items)
-        document.references_title = plain_text(heading.content)
-        document.references = dict(enumerate(items.items, items.start or 1))
-        del blocks[place : place + 2]
-    document.blocks = blocks
+    if found and isinstance(found[0], blocks.Heading) and found[0].level == 1:
+        document.title = blocks.plain_text(found[0].content)
+        del found[0]
+    for place, (heading, items) in enumerate(pairwise(found)):
+        if not (isinstance(heading, blocks.Heading) and isinstance(items, blocks.Items)):
+            continue
+        title = blocks.plain_text(heading.content)
+        if title == phrase("references", language) and len(items.items) == len(report.references):
+            document.references_title = title
+            document.references = dict(enumerate(items.items, items.start or 1))
+            del found[place : place + 2]
+            break
+    document.blocks = found
     return document
 
 
 def _mark_claims(markdown: str, claims: Sequence[Claim]) -> tuple[str, list[Claim]]:
-    """Return a Markdown text with statements marked at both ends, and those in order.
-
-    A statement that has no place in the text, or a place within another's, is left out.
-    """
+    """Return a text with statements marked at both ends, and those that are."""
     text = markdown.translate(_HARMLESS)
     parts: list[str] = []
     marked: list[Claim] = []
@@ -116,7 +90,7 @@ def _mark_claims(markdown: str, claims: Sequence[Claim]) -> tuple[str, list[Clai
         begun = _BEFORE.match(text, claim.start, claim.end)
         start = begun.end() if begun else claim.start
         end = start + len(text[start : claim.end].rstrip(_AFTER))
-        if start < at or end <= start or text.startswith(_FENCES, start):
+        if start < at or end <= start or text.startswith(("```", "~~~"), start):
             continue
         parts += [text[at:start], _OPEN, text[start:end], _CLOSE]
         marked.append(claim)
@@ -125,7 +99,6 @@ def _mark_claims(markdown: str, claims: Sequence[Claim]) -> tuple[str, list[Clai
 
 
 def _by_source(keys: Sequence[str], report: Report) -> dict[str, tuple[str, ...]]:
-    """Return the passages among `keys` by their sources, in order."""
     found: dict[str, list[str]] = {}
     for key in keys:
         if key in report.passages:
@@ -133,35 +106,27 @@ def _by_source(keys: Sequence[str], report: Report) -> dict[str, tuple[str, ...]
     return {source: tuple(own) for source, own in found.items()}
 
 
-def doubt_of(claim: Claim | None, language: str) -> Doubt:
+def doubt_of(claim: Claim | None, language: str) -> blocks.Doubt:
     """Return the mark of a statement that is not confirmed."""
     verdict = claim.verdict.kind if claim is not None else "unverified"
     told = phrase(f"verdict_{verdict}", language)
     why = explain(claim.verdict, language).strip() if claim is not None else ""
-    return Doubt(verdict, f"{told}{phrase('colon', language)}{why}" if why else told)
+    return blocks.Doubt(verdict, f"{told}{phrase('colon', language)}{why}" if why else told)
 
 
-def _is_reference_list(blocks: Sequence[Block], report: Report) -> bool:
-    """Tell whether a heading and what follows it are the list of references."""
-    if len(blocks) != 2 or not isinstance(blocks[0], Heading) or not isinstance(blocks[1], Items):
-        return False
-    is_titled = plain_text(blocks[0].content) == phrase("references", report.language)
-    return is_titled and len(blocks[1].items) == len(report.references)
-
-
-def cites_of(keys: Sequence[str], report: Report, numbers: Mapping[str, int]) -> list[Cite]:
+def cites_of(keys: Sequence[str], report: Report, numbers: Mapping[str, int]) -> list[blocks.Cite]:
     """Return a citation for each source of `keys`, in order; `numbers` are by source."""
-    return [Cite(numbers[source], own) for source, own in _by_source(keys, report).items() if source in numbers]
+    return [blocks.Cite(numbers[source], own) for source, own in _by_source(keys, report).items() if source in numbers]
 
 
-def _chart(figure: Figure, report: Report, numbers: Mapping[str, int]) -> Chart:
+def _chart(figure: Figure, report: Report, numbers: Mapping[str, int]) -> blocks.Chart:
     largest = max((abs(point.value) for point in figure.points), default=0) or 1
-    bars: list[Bar] = []
+    bars: list[blocks.Bar] = []
     for point in figure.points:
         doubt = (doubt_of(None, report.language),) if is_doubtful(point, report) else ()
-        value = (Text(point.display), *cites_of(point.passages, report, numbers), *doubt)
-        bars.append(Bar(point.label, value, abs(point.value) / largest, point.value))
-    return Chart(figure.title, tuple(bars), figure.kind == "line")
+        value = (blocks.Text(point.display), *cites_of(point.passages, report, numbers), *doubt)
+        bars.append(blocks.Bar(point.label, value, abs(point.value) / largest, point.value))
+    return blocks.Chart(figure.title, tuple(bars), figure.kind == "line")
 
 
 class _Parser:
@@ -179,9 +144,9 @@ class _Parser:
         self._references = {reference.number: reference for reference in reversed(report.references)}
         self._numbers = {reference.source: reference.number for reference in report.references}
 
-    def blocks(self, end: str = "") -> list[Block]:
+    def parse(self, end: str = "") -> list[blocks.Block]:
         """Return the blocks up to a token of the type `end`, which is passed."""
-        found: list[Block] = []
+        found: list[blocks.Block] = []
         while self._at < len(self._tokens):
             token = self._tokens[self._at]
             self._at += 1
@@ -191,49 +156,48 @@ class _Parser:
                 found.append(block)
         return found
 
-    def _block(self, token: Token) -> Block | None:
+    def _block(self, token: Token) -> blocks.Block | None:
         if token.type == "heading_open":
             self._headings += 1
-            return Heading(int(token.tag[1:]), self._inline("heading_close"), f"h{self._headings}")
+            return blocks.Heading(int(token.tag[1:]), self._inline("heading_close"), f"h{self._headings}")
         if token.type == "paragraph_open":
             return self._paragraph(self._inline("paragraph_close"))
         if token.type in ("fence", "code_block", "html_block"):
             return self._code(token)
         if token.type == "blockquote_open":
-            return Quote(tuple(self.blocks("blockquote_close")))
+            return blocks.Quote(tuple(self.parse("blockquote_close")))
         if token.type in ("bullet_list_open", "ordered_list_open"):
             return self._items(token)
         return self._table() if token.type == "table_open" else None
 
-    def _code(self, token: Token) -> Block:
-        """Return lines of code; those of a chart that can be drawn as a chart."""
+    def _code(self, token: Token) -> blocks.Block:
         self._follow_marks(token.content)
         text = token.content.translate(_NONE).rstrip("\n")
         figure = read_chart(text) if token.info.split()[:1] == [INFO] else None
-        return _chart(figure, self._report, self._numbers) if figure is not None else Code(text)
+        return _chart(figure, self._report, self._numbers) if figure is not None else blocks.Code(text)
 
-    def _paragraph(self, content: tuple[Inline, ...]) -> Block:
+    def _paragraph(self, content: tuple[blocks.Inline, ...]) -> blocks.Block:
         """Return a paragraph; one of a few bold words is a heading of what follows it."""
-        is_heading = all(isinstance(part, Text) and part.bold for part in content)
-        if content and is_heading and len(plain_text(content)) <= _LONGEST_HEADING:
+        is_heading = all(isinstance(part, blocks.Text) and part.bold for part in content)
+        if content and is_heading and len(blocks.plain_text(content)) <= _LONGEST_HEADING:
             self._headings += 1
-            plain = tuple(replace(part, bold=False) for part in content if isinstance(part, Text))
-            return Heading(_SUBHEADING, plain, f"h{self._headings}")
-        return Paragraph(content)
+            plain = tuple(replace(part, bold=False) for part in content if isinstance(part, blocks.Text))
+            return blocks.Heading(_SUBHEADING, plain, f"h{self._headings}")
+        return blocks.Paragraph(content)
 
-    def _items(self, opening: Token) -> Items:
+    def _items(self, opening: Token) -> blocks.Items:
         start = int(opening.attrs.get("start", 1)) if opening.type == "ordered_list_open" else None
         end = opening.type.replace("open", "close")
-        items: list[tuple[Block, ...]] = []
+        items: list[tuple[blocks.Block, ...]] = []
         while self._tokens[self._at].type != end:
             self._at += 1  # list_item_open
-            items.append(tuple(self.blocks("list_item_close")))
+            items.append(tuple(self.parse("list_item_close")))
         self._at += 1
-        return Items(tuple(items), start)
+        return blocks.Items(tuple(items), start)
 
-    def _table(self) -> Table:
-        rows: list[tuple[tuple[Inline, ...], ...]] = []
-        cells: list[tuple[Inline, ...]] = []
+    def _table(self) -> blocks.Table:
+        rows: list[tuple[tuple[blocks.Inline, ...], ...]] = []
+        cells: list[tuple[blocks.Inline, ...]] = []
         while (token := self._tokens[self._at]).type != "table_close":
             self._at += 1
             if token.type in ("th_open", "td_open"):
@@ -242,11 +206,11 @@ class _Parser:
                 rows.append(tuple(cells))
                 cells = []
         self._at += 1
-        return Table(rows[0] if rows else (), tuple(rows[1:]))
+        return blocks.Table(rows[0] if rows else (), tuple(rows[1:]))
 
-    def _inline(self, end: str) -> tuple[Inline, ...]:
+    def _inline(self, end: str) -> tuple[blocks.Inline, ...]:
         """Return the content up to a token of the type `end`, which is passed."""
-        content: list[Inline] = []
+        content: list[blocks.Inline] = []
         if not self._is_inside:
             self._claim, self._cited = None, {}
         while (token := self._tokens[self._at]).type != end:
@@ -255,7 +219,7 @@ class _Parser:
         self._at += 1
         return tuple(content)
 
-    def _add_inlines(self, content: list[Inline], tokens: Sequence[Token]) -> None:
+    def _add_inlines(self, content: list[blocks.Inline], tokens: Sequence[Token]) -> None:
         bold = italic = 0
         for token in tokens:
             if token.type in ("strong_open", "strong_close"):
@@ -264,28 +228,31 @@ class _Parser:
                 italic += token.nesting
             elif token.type == "code_inline":
                 self._follow_marks(token.content)
-                content.append(Text(token.content.translate(_NONE), bool(bold), bool(italic), True, self._is_own))
+                content.append(
+                    blocks.Text(token.content.translate(_NONE), bool(bold), bool(italic), True, self._is_own)
+                )
             elif token.type == "hardbreak":
-                content.append(Break())
+                content.append(blocks.Break())
             elif token.type in ("text", "text_special", "softbreak", "html_inline", "image"):
                 text = "\n" if token.type == "softbreak" else token.content
-                self._add_text(content, Text(text, bool(bold), bool(italic)))
+                self._add_text(content, blocks.Text(text, bool(bold), bool(italic)))
 
-    def _add_text(self, content: list[Inline], given: Text) -> None:
+    def _add_text(self, content: list[blocks.Inline], given: blocks.Text) -> None:
         """Add a text to the inlines, split at citations and marks of doubt."""
         at = 0
         for found in _PIECE.finditer(given.text):
             is_cite = found["number"] is not None and int(found["number"]) in self._references
-            is_doubt = found["mark"] == DOUBT_SIGN and found.start() == at and content and isinstance(content[-1], Cite)
+            is_behind = found.start() == at and content and isinstance(content[-1], blocks.Cite)
+            is_doubt = found["mark"] == DOUBT_SIGN and is_behind
             if not (is_cite or is_doubt or found["mark"] in (_OPEN, _CLOSE)):
                 continue
             self._add_piece(content, given, given.text[at : found.start()])
             at = found.end()
             if is_cite:
-                if content and isinstance(last := content[-1], Text):  # no blank stands before a citation
+                if content and isinstance(last := content[-1], blocks.Text):  # no blank stands before a citation
                     content[-1:] = [replace(last, text=text)] if (text := last.text.rstrip(" ")) else []
                 number = int(found["number"])
-                content.append(Cite(number, self._passages_of(self._references[number])))
+                content.append(blocks.Cite(number, self._passages_of(self._references[number])))
             elif is_doubt:
                 content.append(doubt_of(self._claim, self._report.language))
             else:
@@ -293,13 +260,12 @@ class _Parser:
         self._add_piece(content, given, given.text[at:])
 
     def _passages_of(self, reference: Reference) -> tuple[str, ...]:
-        """Return the cited passages of a reference, else its first ones."""
         first = (key for key in reference.passages if key in self._report.passages)
         return self._cited.get(reference.source) or tuple(islice(first, _MOST_GUESSED))
 
-    def _add_piece(self, content: list[Inline], given: Text, text: str) -> None:
+    def _add_piece(self, content: list[blocks.Inline], given: blocks.Text, text: str) -> None:
         piece = replace(given, text=text, is_own=self._is_own)
-        if content and isinstance(last := content[-1], Text) and replace(last, text=text) == piece:
+        if content and isinstance(last := content[-1], blocks.Text) and replace(last, text=text) == piece:
             content[-1] = replace(last, text=last.text + text)
         elif text:
             content.append(piece)

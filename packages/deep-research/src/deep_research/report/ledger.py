@@ -29,33 +29,21 @@ class LostCall(BaseModel):
     cost_usd: float | None
 
 
-LOST = "lost model call"
-"""Under this name the journal keeps lost calls; answered ones are `model`."""
-
-
-RANKING = "ranking"
-"""Under this name the journal keeps what rankers answered."""
+LOST, RANKING = "lost model call", "ranking"
+"""Under these names the journal keeps lost calls and what rankers answered; answered calls are `model`."""
 
 
 def ledger_of(journal: Journal, *, sources: int, seconds: float) -> Ledger:
     """Return a run's calls, tokens and money, lost attempts too; `seconds` of work.
 
-    All sittings count.
-
-    Searches that a model makes on its provider's side count with their tokens, and so do calls of a ranker; their price
-    is not known here.
+    Searches on a model's side and calls of a ranker count with their tokens; their price is not known here.
     """
     paid, lost = paid_calls(journal)
     searched = [SearchRecord.model_validate_json(text).usage for text in journal.answers("search")]
     ranked = [Ranking.model_validate_json(text).usage for text in journal.answers(RANKING)]
     costs = [call.cost_usd for call in (*paid, *lost)]
     known = [cost for cost in costs if cost is not None]
-    usage = [
-        *(call.answer.usage for call in paid),
-        *(call.usage for call in lost),
-        *(u for u in searched if u),
-        *ranked,
-    ]
+    usage = [*(call.answer.usage for call in paid), *(call.usage for call in lost), *filter(None, searched), *ranked]
     return Ledger(
         model_calls=len(paid) + len(ranked),
         prompt_tokens=sum(u.prompt_tokens for u in usage),

@@ -5,7 +5,7 @@ import asyncio
 from claimcheck.text.quotations import stands_nearly_in
 from deep_research.data import Disagreement, Verification
 from deep_research.errors import LimitReached, ModelError
-from deep_research.i18n.catalog import colon_of, gap_from, gap_of, phrase
+from deep_research.i18n.catalog import gap_from, gap_of, phrase
 from deep_research.run_context.context import RunContext
 from deep_research.steps.foreign_report import report_title
 from deep_research.steps.write import headings_of
@@ -63,7 +63,7 @@ def describe_disagreements(found: tuple[Disagreement, ...], language: str) -> st
     """Return disagreements as a section of the report; "" without any."""
     if not found:
         return ""
-    colon = colon_of(language)
+    colon = phrase("colon", language)
     rows = [
         f"{number}. **A**{colon}“{_line(one.first)}” **B**{colon}“{_line(one.second)}” — "
         f"{phrase(f'borne_out_{one.borne_out}', language)} {_line(one.why)} {cite_ids(one.passages[:_MOST_IDS])}".rstrip()
@@ -75,7 +75,7 @@ def describe_disagreements(found: tuple[Disagreement, ...], language: str) -> st
 def describe_problems(found: Verification, language: str) -> str:
     """Return the open problems with their headings as a report section; "" for none."""
     open_ones = {problem.claim for problem in found.problems if problem.outcome == "open"}
-    where = {c.id: f"{c.where}{colon_of(language)}" for c in found.claims if c.where and c.id in open_ones}
+    where = {c.id: f"{c.where}{phrase('colon', language)}" for c in found.claims if c.where and c.id in open_ones}
     rows = [
         f"- {where.get(problem.claim, '')}“{_line(problem.quote)}” — {_line(problem.problem)} {_line(problem.evidence)} {cite_ids(problem.passages[:_MOST_IDS])}"
         for problem in found.problems

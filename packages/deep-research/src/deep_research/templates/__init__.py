@@ -1,26 +1,13 @@
 """Focus templates: usual aspects of a kind of topic, and questions (row A10).
 
-A template is a TOML file: ours in this folder, the user's in `deep-research-templates/` of the current folder and in
-`templates/` of the state folder. A file of the user's replaces one of the same name. It only suggests: what the user said always counts.
-
-    name = "drug_target"
-    purpose = "a drug target"
-    words = ["drug target", "靶点", "표적"]      # applies to a question that holds one of these
-    patterns = ["(?i)\\\\bKRAS\\\\b"]              # or that one of these regular expressions finds
-
-    [focus]                                    # by language, or one list: focus = ["…", "…"]
-    en = ["Evidence that validates the target", "…"]
-
-    [[clarifications]]
-    missing = "aspect"                         # what is missing: topic, referent, aspect, focus
-    question = { en = "Which aspect?" }        # by language, or one text
-    options = { en = ["…", "…"] }              # by language, or one list; without it the focus points (aspect, focus)
+A template is a TOML file (docs/templates.md): ours in this folder, the user's in `deep-research-templates/` of the
+current folder and in `templates/` of the state folder. A file of the user's replaces one of the same name.
 """
 
 import re
 import tomllib
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -33,12 +20,10 @@ from deep_research.foreign_settings import read_toml
 NONE = "none"
 _MAX_FILES = 100
 _OF_TOPIC = ("aspect", "focus")
-"""What may be missing that a focus point is an answer to; none of them says which topic is meant."""
 _OF_THE_FOLDER = Path("deep-research-templates")
 
 
 def _by_language(value: object) -> object:
-    """Put a value for all languages under ""."""
     return value if isinstance(value, dict) else {"": value}
 
 
@@ -125,7 +110,7 @@ def load_templates(folders: Sequence[Path] = ()) -> tuple[TemplateFile, ...]:
     return tuple({template.name: template for template in reversed(found)}.values())[::-1]
 
 
-@lru_cache(maxsize=1)
+@cache
 def _built_in() -> tuple[TemplateFile, ...]:
     files = sorted(Path(__file__).parent.glob("*.toml"))
     return tuple(_from_file(file).model_copy(update={"origin": "built in"}) for file in files)
@@ -155,8 +140,6 @@ def _wrong(place: str, why: str) -> str:
 
 def choose(templates: Sequence[TemplateFile], question: Question, *, named: str = "") -> Template | None:
     """Return the `named`, else first fitting template in the question's language.
-
-    None means that no template applies.
 
     Raises ConfigError for a name there is none of; `none` switches templates off.
     """

@@ -2,19 +2,21 @@
 
 import re
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 _FENCE = re.compile(
     r"^(?P<lead>[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)$", re.MULTILINE
 )
-_TICKS = re.compile(r"(?<!\\)`+|\n[ \t]*\n")
+_TICKS = re.compile(r"(?<!\\)`+")
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
 
 
 def fenced_blocks(text: str) -> list[tuple[int, int, str]]:
     """Return the fenced code blocks as start, end and info string, fences included.
 
-    A block that is never closed goes on to the end. As in CommonMark, what closes one stands in the same quotations and less
-    than four columns further in.
+    A block that is never closed goes on to the end. What closes one stands in the same quotations, at most 3 columns in.
     """
     found: list[tuple[int, int, str]] = []
     opening: re.Match[str] | None = None
@@ -36,23 +38,17 @@ def fenced_blocks(text: str) -> list[tuple[int, int, str]]:
 
 def inline_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield code spans between two offsets, marks included, each in one paragraph."""
-    ticks = list(_TICKS.finditer(text, start, end))
-    paragraph = 0
-    closing: dict[tuple[int, int], list[int]] = {}
-    for tick in ticks:  # where runs of each length stand, by paragraph
-        if tick[0][0] == "`":
-            closing.setdefault((paragraph, len(tick[0])), []).append(tick.start())
-        else:
-            paragraph += 1
-    paragraph = behind = 0
-    for tick in ticks:
-        if tick[0][0] != "`":
-            paragraph += 1
-        elif tick.start() >= behind:
-            places = closing[paragraph, len(tick[0])]
-            following = bisect_right(places, tick.start())
-            if following < len(places):
-                behind = places[following] + len(tick[0])
+    behind = start
+    for begin, stop in pairwise([start, *(blank.end() for blank in _BLANK_LINE.finditer(text, start, end)), end]):
+        ticks = list(_TICKS.finditer(text, begin, stop))
+        places: dict[int, list[int]] = defaultdict(list)  # of the runs of each length
+        for tick in ticks:
+            places[len(tick[0])].append(tick.start())
+        for tick in ticks:
+            alike = places[len(tick[0])]
+            following = bisect_right(alike, tick.start())
+            if tick.start() >= behind and following < len(alike):
+                behind = alike[following] + len(tick[0])
                 yield tick.start(), behind
 
 

@@ -7,11 +7,9 @@ _FEWEST_LINES = 6
 _LONGEST_LINE = 70
 _SENTENCE_END = re.compile(r"[.!?;:\u3002\uff01\uff1f\uff1b\uff1a…]\W*$")
 _NUMBERED = re.compile(r"\s*(?:[-*+•]\s+)?(?:\d+(?:\.\d+)+\.?|\d+\.|[^\W\d_A-Za-z]\s?\d+)\s+\S")
-"""A heading with its number, as tables of contents list them."""
 _HOLDS_DATA = re.compile(r"[|=<>{}$\uff0c]|^\s*#|\w: |\uff1a|\d\s?[%°]|^\s*+(?:[-*+•]\s++)?\S+ [–—-] ")
 """Rows of tables, settings, code, definitions: short lines that say something."""
 _NUMBERED_INSIDE = re.compile(r"[,、，;]\s*(?:(?:[A-Z]|\d+)\.\d+(?:\.\d+)*\.?|\d{1,3}\.)\s+\S")
-"""A heading with its number behind another one, as contents that were folded into one line have them."""
 _SECTION_NUMBER = re.compile(r"\s*(?:[-*+•]\s+)?\d+(?:\.\d+)+\.?\s+\S")
 
 

@@ -7,17 +7,14 @@ from typing import Any
 _MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)}
 _YEAR, _DAY = r"((?:1[4-9]|20)\d\d)", r"(\d{1,2})(?:st|nd|rd|th)?"
 _BETWEEN = r"\s?(?:[-/.]|[^\W\d_A-Za-z])\s?"
-"""What stands between the numbers of a date: a sign, or a letter of a script without an alphabet."""
 _NUMERIC = re.compile(rf"(?<!\d){_YEAR}(?:{_BETWEEN}(\d{{1,2}})(?!\d)(?:{_BETWEEN}(\d{{1,2}})(?!\d))?)?")
 _COMPACT = re.compile(rf"\s*{_YEAR}(\d\d)(\d\d)(?:\d{{6}})?\s*")
 _IN_WORDS = re.compile(
     rf"\b(?:{_YEAR}[ -]|{_DAY}\.?[ -])?((?:{'|'.join(_MONTHS)})[a-z]{{0,6}})\b\.?(?:[ -]{_DAY}\b)?(?:,?[ -]{_YEAR}\b)?",
     re.IGNORECASE,
 )
-"""2024 Jan 31, 31 Jan 2024, Jan 31, 2024, each also without its day."""
-_EARLIEST, _LATEST = 1400, 2100
 _EARLIEST_SECOND, _LATEST_SECOND = 10**8, 10**11
-"""What is less than seconds since 1970 (it would be before 1973), and what is milliseconds."""
+"""What is less than seconds since 1970, and what is milliseconds."""
 
 
 def iso_date(value: Any) -> str | None:
@@ -57,7 +54,7 @@ def find_date(text: str) -> str | None:
 
 def written(year: int, month: int | None = None, day: int | None = None) -> str | None:
     """Return the date as far as it makes sense, or None for an impossible year."""
-    if not _EARLIEST <= year <= _LATEST:
+    if not 1400 <= year <= 2100:
         return None
     if not month or not 1 <= month <= 12:
         return f"{year}"

@@ -10,27 +10,20 @@ from deep_research.data import MOST_MARKS, Document, Heading, Link, PageStart, P
 _FENCE = re.compile(r"\s{0,3}(?:```+|~~~+)\s*")
 _LOOKS_LIKE_HEADING = re.compile(r"#{1,6} +")
 _ATTRIBUTES = re.compile(r"[ \t]{0,9}\{[#.:][^{}\n]{0,80}\}$")
-"""An anchor or class behind a heading in extended Markdown (Pandoc, kramdown, VitePress)."""
 _MAX_INDENT = 10  # more would no longer read as a list item
 _MAX_HEADING_CHARS, LONGEST_TITLE = 300, 1_000
 MOST_PARTS = MOST_MARKS
-"""Documents that are told apart in one file."""
-_MOST_WARNINGS = 200
-"""That are told one by one of a document; more are counted."""
+_MOST_WARNINGS = 200  # that are told one by one; more are counted
 MAX_COLUMNS = 60
-"""Columns of a table that are kept."""
 TOO_WIDE = f"only the first {MAX_COLUMNS} columns of a table were read"
 LINK_END = "\U0010fffd"
 """The sign behind the words of a link; before them stands that of its address, from `FIRST_SIGN` on (`link_start`)."""
 FIRST_SIGN, _MOST_ADDRESSES, _MOST_LINKED = "\U000f0000", 5_000, 2_000_000
 """Addresses that are told apart, and characters of those of all links: each carries its own, whatever it links."""
-
-
 _MOST_AUTHORS, _LONGEST_NAME = 200, 200
 
 
 def _named(authors: Sequence[str]) -> tuple[str, ...]:
-    """Return the first authors, each once and in one line."""
     names = dict.fromkeys(fold(author[:_LONGEST_NAME]) for author in authors[:_MOST_AUTHORS])
     return tuple(filter(None, names))
 
@@ -124,10 +117,8 @@ class DocumentBuilder:
 
     def part(self, title: str, *, published: str | None, media_type: str, authors: Sequence[str] = ()) -> None:
         """Say that the next block begins a document of its own."""
-        named = _named(authors)
-        self._part = PartStart(
-            start=0, title=fold(title)[:LONGEST_TITLE], media_type=media_type, published=published, authors=named
-        )
+        named, title = _named(authors), fold(title)[:LONGEST_TITLE]
+        self._part = PartStart(start=0, title=title, media_type=media_type, published=published, authors=named)
 
     @property
     def is_full(self) -> bool:
@@ -135,10 +126,7 @@ class DocumentBuilder:
         return len(self._documents) >= MOST_PARTS
 
     def append(self, document: Document) -> None:
-        """Add a document that was read, without its front matter.
-
-        Of its headings, pages and parts those beyond the most that a file may have are text alone.
-        """
+        """Add a document that was read, without its front matter."""
         if not document.text.strip():
             return
         begun = front.end() if (front := FRONT_MATTER.match(document.text)) else 0
@@ -165,17 +153,16 @@ class DocumentBuilder:
     def document(
         self,
         *,
+        media_type: str,
         title: str = "",
         name: str = "",
-        media_type: str = "text/plain",
         published: str | None = None,
         authors: Sequence[str] = (),
     ) -> Document:
         """Return the document; `title` defaults to the `naming_heading`, then to `name`."""
         if not fold(title):
-            title = (
-                naming_heading(self._headings) or name.rsplit(".", 1)[0] or next((h.title for h in self._headings), "")
-            )
+            first = "".join(heading.title for heading in self._headings[:1])
+            title = naming_heading(self._headings) or name.rsplit(".", 1)[0] or first
         return Document(
             text="".join(self._parts),
             title=fold(title[: 10 * LONGEST_TITLE])[:LONGEST_TITLE],

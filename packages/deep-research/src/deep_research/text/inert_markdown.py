@@ -1,8 +1,7 @@
 """Make Markdown inert when rendered: no HTML, images or links, even if quoted.
 
 A report quotes strangers. An image in such a quotation would be loaded by whoever opens the report, a tag
-would act in it, and a link could show one address and lead to another. Structure (headings, lists, tables,
-emphasis, code) stays. The rules are those of CommonMark (https://spec.commonmark.org/0.31.2/).
+would act in it, and a link could show one address and lead to another. The rules are those of CommonMark.
 """
 
 import re
@@ -14,9 +13,8 @@ from deep_research.text.code_spans import code_spans, is_within
 from deep_research.text.rewritten_text import RewrittenText
 
 _LINE_END = re.compile(r"\r\n?")
-# Code blocks inside quotations and list items end where those end: kept are those at the margin, and indented ones that
-# are code whatever holds them.
-# What holds a bar may be the head of a table to some programs and a fence to others: it is made neither.
+# Kept are code blocks at the margin, and indented ones that are code whatever holds them. What holds a bar may be the
+# head of a table to some programs and a fence to others: it is made neither.
 _OPENING = re.compile(r"(`{3,})[^`|]*$|(~{3,})[^|]*$")
 _INDENTED_BLOCK = re.compile(r"( +)(`{3,})[^`|]*$")
 _MOST_LINES = 500
@@ -41,10 +39,7 @@ def as_read(markdown: str) -> str:
 
 
 def literal_marks(text: str, said: str) -> Iterator[int]:
-    """Yield offsets for backslashes against emphasis in words of `said` ("*.log").
-
-    In code no sign becomes one.
-    """
+    """Yield offsets for backslashes against emphasis in words of `said` ("*.log")."""
     code = code_spans(text)
     for word in _MARKED.finditer(text):
         plain = word[0].rstrip(".:!?'’")
@@ -82,10 +77,7 @@ def make_inert(markdown: str) -> str:
 
 
 def _block_end(lines: Sequence[str], start: int) -> int:
-    """Return the end line of the indented code block at `start`; -1 if none is sure.
-
-    It is code in a list item, in a paragraph and alone: its lines all stand as far in, and none has its mark.
-    """
+    """Return the end line of the indented code block at `start`; -1 if none is sure."""
     if opening := _INDENTED_BLOCK.match(lines[start]):
         indent, mark = opening.groups()
         stands_apart = not start or not lines[start - 1].strip()  # else a blank line may end the paragraph around it
@@ -99,10 +91,7 @@ def _block_end(lines: Sequence[str], start: int) -> int:
 
 
 def _rows(lines: list[str]) -> set[int]:
-    """Return numbers of possible table rows, from the head to the next blank line.
-
-    The head is the line above a rule.
-    """
+    """Return numbers of possible table rows, from above a rule to a blank line."""
     found: set[int] = set()
     is_inside = False
     for number, line in enumerate(lines):
@@ -137,10 +126,7 @@ def _line(line: str, *, is_row: bool) -> str:
 
 
 def _closings(pieces: list[str]) -> Mapping[int, Sequence[int]]:
-    """Return by the length of runs of backticks the indices after them.
-
-    Inside of code a backslash escapes nothing: "\\`" begins or is a run of backticks as any other.
-    """
+    """Return by the length of runs of backticks, escaped or not, where they end."""
     found: defaultdict[int, list[int]] = defaultdict(list)
     run = 0
     for at, piece in enumerate(pieces):
@@ -151,12 +137,7 @@ def _closings(pieces: list[str]) -> Mapping[int, Sequence[int]]:
 
 
 def _span_end(closings: Sequence[int], bars: Sequence[int], start: int) -> int:
-    """Return the index after the code span at `start`; 0 if none ends before a bar.
-
-    The bar is the next of `bars`.
-
-    `closings` are the indices after runs of backticks as long as the one at `start`.
-    """
+    """Return the index after the code span at `start`; 0 if none ends before a bar."""
     place, bar = bisect_right(closings, start + 1), bisect_right(bars, start)
     if place == len(closings) or (bar < len(bars) and bars[bar] < closings[place]):
         return 0
@@ -168,10 +149,7 @@ _CITES = re.compile(r"\[(?:\d{1,4}|s\d{1,6}(?:p\d{1,6})?)\Z")
 
 
 def _escaped(pieces: list[str], at: int, *, has_words: bool) -> str:
-    """Return a piece of a line, made inert.
-
-    `has_words` tells that words stand before it.
-    """
+    """Return a piece of a line, made inert; `has_words` tells of words before it."""
     piece, follows = pieces[at], "".join(pieces[at + 1 : at + 2])
     if piece == "<" and _TAG_NEXT.match(follows):
         return "\\<"

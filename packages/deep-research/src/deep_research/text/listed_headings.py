@@ -1,7 +1,4 @@
-"""Headings of unmarked text, found by the contents list at its beginning.
-
-Search services send page text in this form.
-"""
+"""Headings of unmarked text (of search services), by the contents list above."""
 
 import re
 from bisect import bisect_right
@@ -9,30 +6,19 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-_FEWEST = 4
-"""Entries of the shortest list of contents."""
-_BEGINNING = 400
-"""Among how many lines at the beginning it stands, and how long it is at most."""
-_MISSES = 2
-"""Lines in a row within a list of contents that name no heading: a label, a part of the page that was not sent."""
-_LONGEST = 90
-_LONGEST_LINE = 360
-"""Characters of a line that names a heading and may lead to its page by dots; what is longer is none."""
-_TOLD = 40
-"""Characters of a line below a heading that says something."""
-_MOSTLY = 0.6
-"""Share of the headings that something must stand below: a menu that stands in two places is no list of contents."""
-_REACH = 3
-"""The last heading stands behind this part of the text: where it does not, a chapter's list was taken for that of the book,
-and the whole book would stand under the last heading of its first chapter."""
-_MENU, _MENU_LINES = 60, 6
-"""How long the lines before the contents are, and how many, that are a menu."""
+_FEWEST = 4  # entries of the shortest list of contents
+_BEGINNING = 400  # lines at the beginning among which it stands, and its length at most
+_MISSES = 2  # lines in a row within a list of contents that name no heading: a label, a part that was not sent
+_LONGEST, _LONGEST_LINE = 90, 360  # characters of a heading, and of a line that names one and its page behind dots
+_TOLD = 40  # characters of a line below a heading that says something
+_MOSTLY = 0.6  # of the headings have text below: a menu that stands in two places is no list of contents
+_REACH = 3  # a third of the text is above the last heading: else a chapter's list was taken for that of the book
+_MENU, _MENU_LINES = 60, 6  # how long the lines before the contents are, and how many, that are a menu
 _NUMBER = re.compile(r"(?P<number>\d++(?:\.\d++)*+)\.?\s++(?=\S)")
 _BULLET = re.compile(r"^[-*+•►▸]\s*")
 _BEHIND = re.compile(
     r"(?<![.\s])\s*+(?:\.\s*+){3,}+\d*+$|(?:(?<!\s)\s++)?\[[^\]]{1,10}\]$|Toggle .{1,80} subsection$", re.IGNORECASE
 )
-"""What may follow the name of a heading: the number of its page, a link to edit it, a switch."""
 _MARKED = re.compile(r"^#{1,6} \S", re.MULTILINE)
 _ENDS = re.compile(r"[.!?:;,。！？：；，、]$")
 
@@ -50,8 +36,7 @@ _NONE = ListedHeadings(frozenset(), {})
 def listed_headings(lines: Sequence[str]) -> ListedHeadings:
     """Return the headings named in the contents list at the beginning of a text.
 
-    They come in its order, each on a line of its own further down, with text below most of them; there are none
-    where the text has no such list.
+    They come in its order, each on a line of its own further down, with text below most of them.
     """
     told = [n for n, line in enumerate(lines) if line.strip()]
     keys = [_key(lines[n]) for n in told]

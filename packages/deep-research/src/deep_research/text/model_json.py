@@ -1,7 +1,4 @@
-"""Find the JSON object in a model's text; repair it unless its end was cut off.
-
-It may stand alone, in a fence or between words.
-"""
+"""Find the JSON object in a model's text; repair it unless its end was cut off."""
 
 import json
 import re
@@ -34,10 +31,7 @@ def parse_object(text: str, *, complete: bool = True) -> dict[str, Any] | None:
 
 
 def find_object(text: str, *, complete: bool = True) -> dict[str, Any] | None:
-    """Return the first JSON object in `text` or None; whole ones precede repaired.
-
-    `complete` as in `parse_object`.
-    """
+    """Return the first JSON object in `text` or None; whole ones precede repaired."""
     if is_too_deep(text):
         return None
     if (whole := parse_object(text, complete=complete)) is not None:
@@ -59,10 +53,9 @@ def find_object(text: str, *, complete: bool = True) -> dict[str, Any] | None:
 
 
 def is_too_deep(text: str) -> bool:
-    """Return whether brackets stand deeper anywhere than any answer of ours has them.
+    """Return whether brackets, also in strings, stand deeper than in any answer.
 
-    Those inside strings count as well. No part of a text is deeper than the text: one look before it is parsed bounds
-    all that is tried on its parts, for each try at a deep text reads to the recursion limit.
+    Each try at a deep text reads to the recursion limit: one look bounds all that is tried on its parts.
     """
     heights = [*accumulate(map(_STEP.__getitem__, re.findall(r"[{}\[\]]", text)), initial=0)]
     return max(map(sub, heights, accumulate(heights, min))) > _MAX_DEPTH

@@ -10,13 +10,10 @@ from claimcheck.text.tokens import tokenize
 from deep_research.data import Passage
 
 _SHINGLE = 3
-SAME = 0.8
-"""Jaccard similarity from which two texts count as one."""
-_MOST_COMPARED = 20
-"""Texts that one is compared with, where very many share a run with it."""
+_SAME = 0.8  # Jaccard similarity from which two texts count as one
+_MOST_COMPARED = 20  # texts that one is compared with, where very many share a run with it
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _MARKUP = re.compile(r":[a-z][\w:+.-]{0,80}:(?=`)|[`*~\\]")
-"""Roles and marks of a text's source (reStructuredText, Markdown)."""
 
 
 @lru_cache(maxsize=2_000)  # a run asks many questions of the same passages
@@ -29,7 +26,7 @@ def shingles(text: str, length: int) -> frozenset[int]:
 
 def _resemble(a: frozenset[int], b: frozenset[int]) -> bool:
     # Texts of very different length cannot resemble: |A∩B| / |A∪B| ≤ the shorter over the longer.
-    return min(len(a), len(b)) >= SAME * max(len(a), len(b)) and len(a & b) >= SAME * len(a | b)
+    return min(len(a), len(b)) >= _SAME * max(len(a), len(b)) and len(a & b) >= _SAME * len(a | b)
 
 
 class Distinct:
@@ -61,7 +58,7 @@ class Distinct:
 
 
 def _first(runs: frozenset[int]) -> list[int]:
-    return sorted(runs)[: len(runs) - math.ceil(SAME * len(runs)) + 1]
+    return sorted(runs)[: len(runs) - math.ceil(_SAME * len(runs)) + 1]
 
 
 @lru_cache(maxsize=2_000)
@@ -72,7 +69,7 @@ def _figures_and_words(text: str) -> tuple[frozenset[str], str]:
 class DistinctPassages:
     """Passages that are remembered, so that one in almost the same words is known.
 
-    Manuals print the same matter on several pages, in several versions and formats. Two that differ in a figure are two.
+    Two that differ in a figure are two.
     """
 
     def __init__(self) -> None:

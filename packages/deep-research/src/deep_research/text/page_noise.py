@@ -62,15 +62,13 @@ _MENU_ITEM = compile_on_use(rf"(?:{any_word('page.menu_patterns')})", re.IGNOREC
 _PAGER = re.compile(
     r"(?:Prev(?:ious)?\b.{0,120}\bNext|(?:Prev(?:ious)?|Next|Up|Home|Contents|Index)(?:\W+(?:Prev(?:ious)?|Next|Up|Home|Contents|Index))+)"
 )
-_FEWEST_ITEMS, _ITEM_CHARS = 5, 32
-"""Lines of the shortest menu, and characters of the longest of them."""
+_FEWEST_ITEMS, _ITEM_CHARS = 5, 32  # lines of the shortest menu, and characters of the longest of them
 
 
 def without_menus(text: str) -> str:
     """Return the text of a page, one block a line, without menus and page turners.
 
-    Menus are runs of short lines that begin and end with a word of menus ("Home", "Search"); page turners are
-    lines such as "Prev Up Next".
+    Menus are runs of short lines that begin and end with a word of menus ("Home", "Search").
     """
     lines = text.split("\n")
     gone = {n for n, line in enumerate(lines) if _PAGER.fullmatch(line.strip())}
@@ -89,32 +87,27 @@ def without_menus(text: str) -> str:
 
 _BARE = re.compile(r"[^\W\d][^.!?:;。！？：；`=(){}\[\]<>|#*]*")
 """A line that ends no sentence, is no code, no heading and no item of a list."""
-_SIGNS = tuple(
-    (name, re.compile(any_word(f"page.{kind}_patterns"), re.IGNORECASE))
-    for name, kind in (
-        ("a check for robots", "robot_check"),
-        ("a page that needs JavaScript", "script"),
-        ("a paywall or login", "paywall"),
-        ("a consent wall", "consent"),
-        ("an error page", "error"),
-    )
-)
-_MUCH_PROSE = 1500
-_SOME_PROSE = 300
+_WALLS = {
+    "a check for robots": "robot_check",
+    "a page that needs JavaScript": "script",
+    "a paywall or login": "paywall",
+    "a consent wall": "consent",
+    "an error page": "error",
+}
+_SIGNS = {name: re.compile(any_word(f"page.{kind}_patterns"), re.IGNORECASE) for name, kind in _WALLS.items()}
+_MUCH_PROSE, _SOME_PROSE = 1500, 300
 
 
 def unreadable_because(text: str) -> str:
     """Return the reason why a page has no content ("a paywall or login"), or "".
 
-    A sign counts only where there is little prose: an article about captchas is an article. A page with
-    next to no prose and no sign is not called unreadable here; its emptiness shows by itself. Of a long text its
-    beginning tells.
+    A sign counts only where there is little prose: an article about captchas is an article.
     """
     text = text[:_AT_ONCE]
     prose = sum(s.end - s.start for s in sentences(text) if s.end - s.start >= 40)
     if prose >= _MUCH_PROSE:
         return ""
-    for name, sign in _SIGNS:
+    for name, sign in _SIGNS.items():
         found = sign.findall(text)
         if found and (prose < _SOME_PROSE or len(found) > 1):
             return name

@@ -1,9 +1,7 @@
 """Cut a document into passages: deterministic, at block and sentence borders.
 
-A passage never crosses a page.
-
 The same text always gives the same passages, so that an id such as `s7p3` means the same stretch
-whoever cuts it. Passages do not overlap.
+whoever cuts it. Passages do not overlap, and none crosses a page.
 """
 
 import re
@@ -20,12 +18,10 @@ TARGET_CHARS = 900
 MAX_CHARS = 1800
 """A single block longer than this is cut at sentence ends, or hard where there is none."""
 
-_OF_A_TITLE, _OF_A_PATH = 100, 300
-"""Characters of a heading, and of all above a passage: each passage carries them, and a short one may be a word."""
+_OF_A_TITLE, _OF_A_PATH = 100, 300  # characters of a heading, and of all above a passage, which carries them
 _AT_ONCE = 1_000_000
 """Characters of a block in which ends of sentences are looked for in one go: one without any would hold up all threads."""
-_CARRIED = 0.4
-"""Share of a passage's length that goes at most to the next one where it ends in the middle of a sentence."""
+_CARRIED = 0.4  # of a passage goes at most to the next one where it ends in the middle of a sentence
 _ENDS, _CLOSING = frozenset(".!?。！？…;；"), "\"'”’」』）)]"
 
 _CJK_CHAR = re.compile(f"[{CJK}]")
@@ -86,8 +82,7 @@ def _stretches(text: str, borders: list[int], target: int, limit: int) -> Iterat
 def _unfinished(text: str, taken: Sequence[Block], most: int) -> int:
     """Return the number of last blocks of a full passage that belong to the next one.
 
-    They are the lines of an unfinished sentence, a signature, a term or "It offers:"; none where they are longer
-    than `most`, or all there is.
+    They are the lines of an unfinished sentence, a signature, a term or "It offers:", no longer than `most`.
     """
     for count in range(len(taken)):
         block = taken[len(taken) - count - 1]
@@ -107,7 +102,6 @@ def _has_end(block: str) -> bool:
 
 
 def _small_blocks(text: str, borders: list[int], limit: int) -> Iterator[Block]:
-    """Blocks, none longer than `limit` and none across a page border."""
     for block in blocks(text):
         start = block.start
         inside = borders[bisect_right(borders, start) : bisect_right(borders, block.end - 1)] if borders else ()
@@ -141,10 +135,7 @@ def _parts(text: str, block: Block, limit: int) -> Iterator[Block]:
 
 
 def _paths(text: str, headings: Sequence[Heading]) -> list[str]:
-    """Return the path of each heading, outermost first, for a passage from there on.
-
-    Where headings follow each other with nothing in between, the path goes down to the last of them.
-    """
+    """Return the path of each heading, outermost first, down to those right below it."""
     paths: list[str] = []
     open_ones: list[Heading] = []
     for heading in headings:

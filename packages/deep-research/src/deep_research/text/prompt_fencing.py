@@ -1,8 +1,7 @@
 """Fence outside text for prompts as data between unforgeable delimiters.
 
-Hidden characters (zero width, bidirectional overrides, Unicode tags, variation selectors) are removed,
-because a reader cannot see what they say, and the delimiters' own form is broken where text imitates it. So are
-the marks that chat templates put between messages: servers of open models read them as such inside text.
+Hidden characters are removed, and the delimiters' own form is broken where text imitates it, like the marks that
+chat templates put between messages: servers of open models read them as such inside text.
 """
 
 import re
@@ -13,7 +12,6 @@ _HIDDEN = re.compile(
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
 )
 _UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]")
-"""The categories Cc (without line break and tab), Cs and Co."""
 _DELIMITER = re.compile(
     r"[<＜‹〈⟨❮˂﹤]\s*+(/?)\s*+"
     r"(passage|source|notes|evidence|report|found|question|message|conversation|section|system|user|assistant|think|bos|eos"

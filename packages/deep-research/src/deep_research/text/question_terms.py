@@ -6,7 +6,6 @@ from claimcheck.lexicon import any_word, table
 from claimcheck.text.tokens import STOP_WORDS
 
 _TWO_WORDS = re.compile(r"\b(?=([a-z]{3,})[ -]([a-z]{3,})\b)")
-"""Two neighbouring words, overlapping with the next two."""
 _HOW = re.compile(r"\bhow ([a-z]+)\b", re.IGNORECASE)
 _PARTICLED = re.compile(any_word("question.particle_patterns"))
 _CODE = re.compile(r"(?<![A-Za-z0-9_.\-/])[A-Z]{3,16}\d{1,6}[A-Z]?(?![A-Za-z0-9_/-])")

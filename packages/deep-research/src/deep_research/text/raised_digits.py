@@ -6,7 +6,6 @@ from collections.abc import Sequence
 RAISED_DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 TO_RAISED = str.maketrans("0123456789", RAISED_DIGITS)
 TO_PLAIN = str.maketrans(RAISED_DIGITS, "0123456789")
-"""For `str.translate`."""
 _POWER = re.compile(r"(?:(?<![\d.,])(?:2|10)|(?<![^\W\d_])(?:[a-zα-ω]|[kcdmµn]m|mi|ft))$", re.IGNORECASE)
 """What is raised to a power: 10⁶, m², x². A number from ten on, and a power of ten but the second and third, is a mark behind letters."""
 

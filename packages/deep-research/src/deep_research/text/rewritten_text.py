@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 
 
 class RewrittenText:
@@ -21,22 +22,20 @@ class RewrittenText:
             position = end
         parts.append(old[position:])
         self.text = "".join(parts)
-        self._old_starts = [span[0] for span in self.spans]
-        self._new_starts = [span[2] for span in self.spans]
         self._back = [(*span[2:], *span[:2]) for span in self.spans]
 
     def to_new(self, offset: int) -> int:
         """Map an old offset to the new text; inside a replaced stretch, to its end."""
-        return _carry(offset, self._old_starts, self.spans)
+        return _carry(offset, self.spans)
 
     def to_old(self, offset: int) -> int:
         """Map a new offset to the old text; inside a replacement, to its old end."""
-        return _carry(offset, self._new_starts, self._back)
+        return _carry(offset, self._back)
 
 
-def _carry(offset: int, starts: Sequence[int], spans: Sequence[tuple[int, int, int, int]]) -> int:
+def _carry(offset: int, spans: Sequence[tuple[int, int, int, int]]) -> int:
     """Return the offset in the other text; `spans` are (start, end) here, then there."""
-    before = bisect_right(starts, offset) - 1
+    before = bisect_right(spans, offset, key=itemgetter(0)) - 1
     if before < 0:
         return offset
     start, end, other_start, other_end = spans[before]

@@ -1,8 +1,4 @@
-"""A document's own date, version and status (final, draft, …), from its head.
-
-Read by code from fields ("Status: Final", "Superseded-By: 734") and plain sentences ("This document has
-been superseded by …") in English, Chinese, Korean and Japanese.
-"""
+"""A document's own date, version and status (final, draft, …), from its head."""
 
 import re
 from functools import lru_cache
@@ -22,10 +18,9 @@ STATUSES = (
 """From the one a reader must know first to the one that goes without saying."""
 NOT_CURRENT = frozenset({"retracted", "withdrawn", "rejected", "superseded", "obsolete", "deprecated", "deferred"})
 _VERSION = re.compile(r"[^\d\s]{0,4}\s?\d")
-"""How the version of a document begins; that of a program that made something on the page has the program's name first."""
+"""How the version of a document begins; that of a program has the program's name first."""
 _KINDS = ("status", "by", "version", "published", "updated")
 _KEYS = {key.casefold(): kind for kind in _KINDS for key in lexicon.words(f"standing.{kind}_keys")}
-"""The kind of each field by its name in lower case, in all languages."""
 _FIELD = re.compile(
     rf"^ {{0,3}}(?:[|*_:#-][\s|*_:#-]*)?(?P<key>{lexicon.any_of(_KEYS)})[*_\s]*(?:[:：|]+|\s{{2,}})[\s|*_]*(?P<value>[^|\n]+)",
     re.IGNORECASE,
@@ -75,10 +70,7 @@ def read_standing(head: str) -> Standing:
 
 
 def read_footer(foot: str) -> str:
-    """Return the date of the last change from the end of a page, or "".
-
-    An example is "Last updated on 7 May 2024".
-    """
+    """Return the date of the last change from the end of a page, or ""."""
     dates = (_day(found[1]) for found in _LAST_CHANGED.finditer(foot))
     return next(filter(None, dates), "")
 
@@ -92,9 +84,7 @@ def _day(text: str) -> str:
 def _fields(text: str) -> dict[str, str]:
     """Return the first field of each kind above the second heading, by kind.
 
-    A row of several values is no field.
-
-    What is quoted, indented or code is another's, and a date with a sentence behind it is no field.
+    A row of several values is no field, nor what is quoted, indented or code.
     """
     found: dict[str, str] = {}
     for start, end, _ in reversed(fenced_blocks(text)):

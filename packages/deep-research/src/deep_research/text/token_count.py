@@ -11,19 +11,13 @@ _T = TypeVar("_T")
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate the tokens of `text`, at four Latin or 1.5 CJK characters each.
-
-    An estimate for budgets only; what is billed is counted by the provider.
-    """
+    """Estimate the tokens of `text`, at four Latin or 1.5 CJK characters each."""
     cjk = 0 if text.isascii() else len(_CJK.findall(text))
     return (len(text) - cjk) // 4 + (cjk * 2 + 2) // 3 + 1
 
 
 def take_within_budget(items: Iterable[tuple[_T, str]], budget: int) -> Iterator[_T]:
-    """Yield the items in order while their texts fit `budget` tokens; at least one.
-
-    An item that does not fit ends the list: what comes later matters less.
-    """
+    """Yield the items in order while their texts fit `budget` tokens; at least one."""
     used = 0
     for count, (item, text) in enumerate(items):
         used += estimate_tokens(text)
