@@ -16,9 +16,7 @@ from deep_research.stores.event_log import EventTail
 from deep_research.stores.open_stores import database, open_runs
 from deep_research.stores.run_store import RunRecord, RunStore
 
-
-def _ignore(_event: Event) -> None:
-    """Show nothing."""
+Listener = Callable[[Event], None]
 
 
 class Run(RunEvidence):
@@ -69,7 +67,7 @@ class Run(RunEvidence):
         """Whether a process carries it out at this moment."""
         return self._store.is_held()
 
-    async def carry_out(self, *, listener: Callable[[Event], None] = _ignore, answer: Answer | None = None) -> Report:
+    async def carry_out(self, *, listener: Listener = lambda _event: None, answer: Answer | None = None) -> Report:
         """Do what is left of the run and return its report; `answer` answers questions.
 
         It is called with what the user is asked.
@@ -99,9 +97,7 @@ class Run(RunEvidence):
         """
         return database().queue.is_queued(self._store)
 
-    async def follow_up(
-        self, question: str, *, listener: Callable[[Event], None] = _ignore, **settings: Any
-    ) -> FollowUp:
+    async def follow_up(self, question: str, *, listener: Listener = lambda _event: None, **settings: Any) -> FollowUp:
         """Answer a question about the report; see `afollow_up`."""
         named, own = take_objects(settings)
         environment = RunEnvironment(self._home, listener=listener, own=own if own.models else self._own)
@@ -111,7 +107,7 @@ class Run(RunEvidence):
         """Record a question about the report, for `follow_up` or `enqueue` to answer."""
         return follow_up_run.note_follow_up(self._store, question, settings)
 
-    async def replay(self, *, listener: Callable[[Event], None] = _ignore) -> Report:
+    async def replay(self, *, listener: Listener = lambda _event: None) -> Report:
         """Replay the finished run, without network or keys; return its report.
 
         Raises ReplayDiffers at the first call that the run did not make, RunNotFound when the run has no report.
@@ -148,27 +144,24 @@ class Run(RunEvidence):
         return report_changes.compare_reports(parent.load_result(), self.report, before=dates[0], after=dates[1])
 
     def write_bundle(self, path: Path) -> None:
-        """Write the finished run to one file, for `read_bundle` and `replay` elsewhere.
-
-        Raises RunNotFound without a report, StoreError when the disk refuses.
-        """
+        """Write the finished run to one file. Raises RunNotFound and StoreError."""
         from deep_research.stores.run_bundle import write_bundle  # noqa: PLC0415 - only where it is asked for
 
         write_bundle(self._store, path)
 
     def numbered_follow_up(self, number: int) -> FollowUp:
         """Return one follow-up. Raises RunNotFound when the run has none of that number."""
-        return follow_up_run.numbered(self._store, number)
+        if (found := self._store.read_follow_up(number)) is not None:
+            return found
+        message = f"The run {self.id} has no follow-up {number}; it has {self.count_follow_ups()}."
+        raise RunNotFound(message, run_id=self.id)
 
     def unfinished_follow_up(self) -> FollowUp | None:
         """Return the last follow-up when it was interrupted or failed."""
         return follow_up_run.unfinished(self._store) if self.has_report else None
 
     def stop(self) -> bool:
-        """Stop the run, return whether it went on; see `runs.steering_inbox.stop`.
-
-        Any process may carry it out.
-        """
+        """Stop the run in whichever process it goes on; return whether it did."""
         return steering_inbox.stop(self._store)
 
     def steer(self, kind: str, text: str = "") -> Steer:
@@ -188,10 +181,7 @@ class Run(RunEvidence):
         return [event for event in self._store.read_events() if event.number > after]
 
     def export(self, to: str, *, followup: int | None = None, font_folder: Path | None = None) -> Export:
-        """Return the report, or follow-up `followup`'s, in a format of `list_exporters`.
-
-        Raises RunNotFound while there is no report, ConfigError for an unknown format and for what is not installed.
-        """
+        """Export the report, or a follow-up's answer. Raises RunNotFound, ConfigError."""
         report = self.report if followup is None else self.numbered_follow_up(followup).report
         if report is None:
             raise RunNotFound(f"Follow-up {followup} of the run {self.id!r} has no answer.", run_id=self.id)
