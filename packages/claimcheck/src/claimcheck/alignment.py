@@ -16,7 +16,7 @@ import Stemmer
 from rapidfuzz.distance import Levenshtein
 
 from claimcheck.language import HAN, HANGUL
-from claimcheck.lexicon import words
+from claimcheck.lexicon import compile_on_use, words
 from claimcheck.text.tokens import STOP_WORDS, fold_diacritics, normalise, without_particle
 
 Kind = Literal["word", "number", "han", "kana", "katakana", "hangul", "particle", "sign"]
@@ -44,7 +44,7 @@ class Region(NamedTuple):
 KATAKANA = "\u30a1-\u30fa\u30fc\uff66-\uff9f"
 """What names of foreign things are written in, in Japanese."""
 _LATIN = "A-Za-zÀ-ɏͰ-ϿЀ-ӿ"
-_TOKEN = re.compile(
+_TOKEN = compile_on_use(
     r"(?P<number>\d+(?:[.,]\d+)*)"
     rf"|(?P<word>[{_LATIN}](?:[{_LATIN}0-9_+#]|[-.'’&/](?=[{_LATIN}0-9]))*)"
     rf"|(?P<katakana>[{KATAKANA}]+(?:[\u30fb\uff1d=][{KATAKANA}]+)*)"

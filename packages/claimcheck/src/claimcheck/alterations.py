@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from claimcheck.alignment import FUNCTION_SIGNS, KATAKANA, Alignment, Region, Token, align, tokens_of
 from claimcheck.language import HAN, HANGUL, detect, is_cjk
-from claimcheck.lexicon import any_of, entry, table, words
+from claimcheck.lexicon import any_of, compile_on_use, entry, table, words
 from claimcheck.near_misses import ENDINGS, RESPECTIVELY
 from claimcheck.negation import negated
 from claimcheck.numbers import same
@@ -49,7 +49,7 @@ _LIMIT, _NEAR = 4, 6
 """Words of a region that is no more than a limit, and how near behind it must stand what the claim repeats."""
 _WORD_LENGTHS = range(2, 8)
 _KATAKANA_RUN, _HANGUL_RUN = re.compile(f"[{KATAKANA}]+"), re.compile(f"[{HANGUL}]+")
-_HAN_OR_KANA = re.compile(f"[{HAN}\u3041-\u309f\u3005]")
+_HAN_OR_KANA = compile_on_use(f"[{HAN}\u3041-\u309f\u3005]")
 _NEUTRAL = frozenset(words("alignment.neutral"))
 _COMMON = frozenset(words("alignment.common"))
 _GRAMMAR = frozenset("".join(words("alignment.grammar")))

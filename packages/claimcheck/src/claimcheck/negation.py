@@ -12,7 +12,7 @@ from claimcheck.text.tokens import content_terms, normalise
 
 _NEGATION = re.compile(any_word("negation.patterns"))
 _DENIAL = re.compile(any_word("negation.denial_patterns"))
-_BEHIND = re.compile(f"(?P<short>{any_word('negation.short_patterns')})|{any_word('negation.following_patterns')}")
+_BEHIND = compile_on_use(f"(?P<short>{any_word('negation.short_patterns')})|{any_word('negation.following_patterns')}")
 """Negations of Korean and Japanese: a short one stands before its word, the others behind it."""
 _STEM_BEHIND = compile_on_use(
     rf"(?P<hangul>[{HANGUL}]+)\s*$|(?P<sign>[{HAN}\u3005]+|[\u30a1-\u30fc]+)[\u3041-\u309f]{{0,6}}$"

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 
 from claimcheck.language import detect
-from claimcheck.lexicon import any_word
+from claimcheck.lexicon import any_word, compile_on_use
 from claimcheck.text.tokens import content_terms
 
-_ERROR = re.compile(any_word("failure.patterns"), re.IGNORECASE)
+_ERROR = compile_on_use(any_word("failure.patterns"), re.IGNORECASE)
 _FAILING = re.compile(any_word("failure.subject_patterns"), re.IGNORECASE)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from decimal import Context, Decimal
 from typing import NamedTuple
 
-from claimcheck.lexicon import any_of, any_word, keys_of_words, words
+from claimcheck.lexicon import any_of, any_word, compile_on_use, keys_of_words, words
 
 ALIASES = {alias.replace("_", " "): unit for alias, unit in keys_of_words("units").items()}
 EXACT = {"nM": "nM", "µM": "µM", "μM": "µM", "mM": "mM", "mW": "mW", "M": "M"}
@@ -48,7 +48,7 @@ WORDS = {word: value for value, word in enumerate(words("numbers.cardinals", "en
 ORDINALS = {word: value for value, word in enumerate(words("numbers.ordinals", "en"), 3)}
 MONTHS = {name: int(number) for name, number in keys_of_words("months").items()}
 
-_UNIT_WORD = re.compile(
+_UNIT_WORD = compile_on_use(
     rf"[ -]?(?P<unit>{any_of({*ALIASES, *map(str.lower, EXACT)})})(?:(?<![a-z0-9])|(?![a-z0-9]))",
     re.IGNORECASE | re.ASCII,
 )
@@ -97,7 +97,7 @@ Make = Callable[[re.Match[str], str], Quantity | None]
 """Makes a quantity of a match in a text, or None where it is no number after all."""
 _YEAR_MARK, _MONTH_MARK, _DAY_MARK = (any_word(f"dates.{part}_marks") for part in ("year", "month", "day"))
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
-DATES = re.compile(
+DATES = compile_on_use(
     r"(?<!\d)(?P<y1>[12]\d{3})(?:[-/]|\. ?)(?P<m1>\d{1,2})(?:[-/]|\. ?)(?P<d1>\d{1,2})(?!\d)"
     rf"|(?<!\d)(?P<y2>[12]\d{{3}}) ?{_YEAR_MARK} ?(?P<m2>\d{{1,2}}) ?{_MONTH_MARK}(?: ?(?P<d2>\d{{1,2}}) ?{_DAY_MARK})?"
     rf"|\b(?P<n3>{_MONTH})\b\.? (?:the )?(?P<d3>\d{{1,2}})(?:st|nd|rd|th)?(?:,? ?(?P<y3>[12]\d{{3}})|(?=(?: ?[-–] ?| to | and )\d{{1,2}},? (?P<y10>[12]\d{{3}})))?(?!\d|\.\d|,\d{{3}}|%)"

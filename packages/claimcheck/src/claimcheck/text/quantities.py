@@ -43,7 +43,7 @@ _PLAIN = (
     | str.maketrans("\u2212—\ufe63\u301c\u223c\u2010\u2011\uffe1\uffe5\uffe6", "-–-~~--£¥₩")
 )
 
-_NOT_NUMBERS = re.compile(
+_NOT_NUMBERS = compile_on_use(
     r"https?://[!-~]+|www\.[!-~]+|\bdoi:[!-~]+|\b10\.\d{4,}/[!-~]+|\barXiv:\s?[!-~]+|[!-~]{1,64}@[!-~]{1,64}\.[!-~]{1,64}"
     r"|\b(?!\d{1,2}\.\d{1,2}\.[12]\d{3}\b|[12]\d{3}\.\d{1,2}\.\d{1,2}\b|\d{1,3}(?:\.\d{3}){2}\b)\d+(?:\.\d+){2,}\b"  # 1.2.3
     rf"|\b(?!(?i:{'|'.join(sorted(MONTHS, key=len, reverse=True))})-\d{{4}}\b)"
@@ -66,7 +66,7 @@ _COMPOSITE = rf"{_scales(8, 12)}(?: ?\d[\d,.]* ?{_scales(8)})?(?: ?\d[\d,.]* ?{_
 _THOUSANDS = rf"{_scales(4)} ?(?:\d ?{_scales(3)}|\d,?\d{{3}}(?! ?\d| ?{any_of(words('dates.year_marks'))}))"
 _WORD_SCALE = "hundred|thousand|million|billion|trillion|quadrillion|mln|mn|bn|tn"
 _SIGN = r"US\$|NT\$|HK\$|A\$|C\$|[$€£¥₩]|\b(?:USD|EUR|GBP|RMB|CNY|JPY|KRW) ?"
-_AMOUNT = re.compile(
+_AMOUNT = compile_on_use(
     rf"(?P<sign>{_SIGN})? ?(?P<minus>(?<![A-Za-z0-9_)\]]) ?-|(?<=\s)-)?(?<![A-Za-z0-9_.])(?P<digits>{_DIGITS})"
     rf"(?:(?P<suffix>(?-i:[kKMBbT])(?![A-Za-z0-9/])|(?:bn|mn|tn)\b|(?(sign)m(?![A-Za-z0-9])|(?!)))|[ -]?(?P<scale>(?:{_WORD_SCALE})s?)\b(?! to one)"
     rf"|(?P<han> ?(?:{_COMPOSITE}|{_THOUSANDS}|{_SCALE})))?",
@@ -74,7 +74,7 @@ _AMOUNT = re.compile(
 )
 _FRACTION = re.compile(r"(?<![\d/.])(?P<n>\d{1,3})/(?P<d>\d{1,4})(?![\d/])")
 _AFTER_ABOUT = re.compile(rf"\s?{any_word('numbers.about_behind_patterns')}")
-_BEFORE = re.compile(
+_BEFORE = compile_on_use(
     rf"(?:(?P<about>{any_word('numbers.about_patterns')})|(?P<more>{any_word('numbers.more_patterns')})"
     rf"|(?P<less>{any_word('numbers.less_patterns')}))[ ]?(?:the |a )?[$€£¥₩]?$",
     re.IGNORECASE | re.ASCII,

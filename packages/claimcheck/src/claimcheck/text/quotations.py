@@ -6,6 +6,7 @@ from typing import NamedTuple
 from rapidfuzz import fuzz
 
 from claimcheck.language import CJK
+from claimcheck.lexicon import compile_on_use
 from claimcheck.text.kept_readings import keep_readings
 from claimcheck.text.tokens import FULL_WIDTH
 
@@ -18,7 +19,7 @@ class Quotation(NamedTuple):
     end: int
 
 
-_QUOTED = re.compile(
+_QUOTED = compile_on_use(
     r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|「([^「」]+)」|『([^『』]+)』|‹([^‹›]+)›"
     rf"|(?:(?<![\w\"])|(?<=[{CJK}]))\"(?=\S)([^\"\n]+?)(?<=\S)\"(?=[{CJK}]|(?!\w))"
 )
@@ -33,7 +34,7 @@ _FOLDS = {
     }.items()
     for c in written
 } | FULL_WIDTH
-_PLAIN = re.compile(r"[^\x80-\U0010ffff*_]*")
+_PLAIN = compile_on_use(r"[^\x80-\U0010ffff*_]*")
 """A text of which no character goes or becomes another length: most of what is ever compared."""
 _DECIMAL = re.compile(r"\d[.,]\d")
 _EDGES = " \t\n.,;:!?。，；：！？、"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from claimcheck.language import detect, zipf
-from claimcheck.lexicon import any_word
+from claimcheck.lexicon import any_word, compile_on_use
 from deep_research.conversation.clarifications import KINDS, question_for
 from deep_research.conversation.replies import confirms, rejects, says_nothing, split_start, tells_to_start
 from deep_research.data import Decision, Message, Question, Template, Term
@@ -24,12 +24,12 @@ _LONGEST = 2_000
 """Characters of a message that are read."""
 _SHORT = 12
 """Words of a question up to which its codes are looked up."""
-_ERRAND = re.compile(
+_ERRAND = compile_on_use(
     f"(?:{any_word('finding.errand_opening_patterns')})*{any_word('finding.errand_patterns')}", re.IGNORECASE
 )
 _QUESTION_MARK = re.compile(r"[?？]")
-_POINTER = re.compile(any_word("finding.pointer_patterns"), re.IGNORECASE)
-_REQUEST = re.compile(any_word("conversation.request_patterns"), re.IGNORECASE)
+_POINTER = compile_on_use(any_word("finding.pointer_patterns"), re.IGNORECASE)
+_REQUEST = compile_on_use(any_word("conversation.request_patterns"), re.IGNORECASE)
 
 
 class Understood(NamedTuple):

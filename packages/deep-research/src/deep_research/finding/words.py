@@ -7,7 +7,7 @@ from math import log
 from typing import NamedTuple
 
 from claimcheck.language import CJK, HAN, HANGUL, zipf
-from claimcheck.lexicon import any_of, any_word, words
+from claimcheck.lexicon import any_of, any_word, compile_on_use, words
 from claimcheck.text.tokens import STOP_WORDS, content_terms, fold_diacritics, index_terms, normalise, without_particle
 
 NAME, PLAIN, COMMON = 2.0, 1.0, 0.3
@@ -16,11 +16,11 @@ _ENOUGH = 0.5
 """Share of the pairs of signs of a word without spaces from which a text has it."""
 _BASE, _RARE = 0.5, 0.3
 """What a word weighs that all texts have, and the share of its rarity that counts of a common word."""
-RUN = re.compile(rf"[{CJK}]+|[^\W{CJK}]+(?:(?:[.'’\-_+#&/\u200c]|(?<=\d),(?=\d))[^\W{CJK}]+)*[+#]*")
+RUN = compile_on_use(rf"[{CJK}]+|[^\W{CJK}]+(?:(?:[.'’\-_+#&/\u200c]|(?<=\d),(?=\d))[^\W{CJK}]+)*[+#]*")
 _GRAMMAR = 5.8
 """Zipf frequency from which a sign that stands alone is no topic ("那", "그")."""
-CJK_SIGN = re.compile(f"[{CJK}]")
-_UNPARTED = re.compile(f"[{CJK}\u0900-\u109f\u1780-\u17ff]")
+CJK_SIGN = compile_on_use(f"[{CJK}]")
+_UNPARTED = compile_on_use(f"[{CJK}\u0900-\u109f\u1780-\u17ff]")
 """Signs of Chinese and its like, of Thai and its like, and of India, whose vowels take a word apart."""
 _HANGUL_SIGN, _HAN_SIGN = re.compile(f"[{HANGUL}]"), re.compile(f"[{HAN}]")
 _COMMON_TERMS = frozenset(content_terms(" ".join((*words("finding.common"), *words("question.furniture")))))

@@ -10,6 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from claimcheck.language import columns
+from claimcheck.lexicon import compile_on_use
 from claimcheck.text.cleaning import clean, fold, shorten
 from deep_research import registry
 from deep_research.data import Document, Found
@@ -28,8 +29,8 @@ _TAG_NAMES = (
     " ul underline uri var xref"
 ).split()
 _NAME = rf"(?:[a-z]+:[a-z][\w-]*|{'|'.join(sorted(_TAG_NAMES, key=len, reverse=True))})"
-_TAG = re.compile(rf"<(/?)({_NAME})((?:\s[^<>]*)?)(/?)>", re.IGNORECASE)
-_ESCAPED_TAG = re.compile(rf"&lt;(/?{_NAME}(?:\s[^<>&]*)?/?)&gt;", re.IGNORECASE)
+_TAG = compile_on_use(rf"<(/?)({_NAME})((?:\s[^<>]*)?)(/?)>", re.IGNORECASE)
+_ESCAPED_TAG = compile_on_use(rf"&lt;(/?{_NAME}(?:\s[^<>&]*)?/?)&gt;", re.IGNORECASE)
 _DROPPED = re.compile(r"(<!--)|(<\?)|<(?:[a-z]+:)?(script|style|annotation(?:-xml)?)\b[^<>]*>", re.IGNORECASE)
 # JATS writes a formula twice, as TeX and as MathML; the latter reads better as plain text.
 _TWICE = re.compile(r"<(?:jats:)?(tex-math)\b[^<>]*>", re.IGNORECASE)

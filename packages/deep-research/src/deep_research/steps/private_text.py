@@ -13,6 +13,7 @@ from typing import Literal
 from urllib.parse import unquote_plus
 
 from claimcheck.language import HAN, KANA, columns
+from claimcheck.lexicon import compile_on_use
 from claimcheck.text.cleaning import shorten
 from claimcheck.text.normal_forms import normalized
 from claimcheck.text.tokens import normalise
@@ -39,7 +40,7 @@ _TOLD_CHARS = 120
 _SYLLABLES = "\uac00", "\ud7af"
 """The first and the last of Korean."""
 _AT_ONCE = 100_000
-_UNIT = re.compile(rf"[{HAN}{KANA}]|[^\W_{HAN}{KANA}]+")
+_UNIT = compile_on_use(rf"[{HAN}{KANA}]|[^\W_{HAN}{KANA}]+")
 _ESCAPED = re.compile(r"\\(?:[bfnrt]|u00[01][0-9a-f])")
 """A line end or another blank as JSON writes it: its letter would join the word behind it."""
 _PUBLIC_ID = re.compile(

@@ -1,12 +1,12 @@
 """Token counts where no provider gave one, and lists cut to a budget."""
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from claimcheck.language import CJK
+from claimcheck.lexicon import compile_on_use
 
-_CJK = re.compile(f"[{CJK}]")
+_CJK = compile_on_use(f"[{CJK}]")
 _T = TypeVar("_T")
 
 

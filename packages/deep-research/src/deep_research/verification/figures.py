@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from claimcheck.language import detect
-from claimcheck.lexicon import any_of, any_word, entry, groups
+from claimcheck.lexicon import any_of, any_word, compile_on_use, entry, groups
 from claimcheck.numbers import is_within
 from claimcheck.text.kept_readings import keep_readings
 from claimcheck.text.measures import CALENDAR, MONTHS, Quantity, date_parts, in_base, is_same_size, same_date
@@ -33,13 +33,15 @@ _SLASHED = re.compile(r"(?<![\d/])(\d{1,2})/(\d{1,2})/([12]\d{3})(?![\d/])")
 _OTHER_MARKS = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,(?!\d{3}(?!\d))\d+)(?![.,]?\d)")
 """Numbers as half of Europe writes them: 2.400 is two thousand four hundred, 2,5 is two and a half."""
 _SWAPPED = str.maketrans(".,", ",.")
-_MONTH = re.compile(
+_MONTH = compile_on_use(
     rf"(?<!\w){any_of(name.capitalize() for name in MONTHS)}(?!\w)"
     rf"|(?<![\d.~–-])(?:1[0-2]|[1-9])(?= ?{any_word('dates.month_marks')})"
 )
 _VERBS = ("May", "Mar", "Jan", "Sep", "Dec")
 """Months that begin a sentence, or name somebody, as often."""
-YEAR_PARTS = {part: re.compile(any_of(how, literal=False), re.IGNORECASE) for part, how in groups("year_parts").items()}
+YEAR_PARTS = {
+    part: compile_on_use(any_of(how, literal=False), re.IGNORECASE) for part, how in groups("year_parts").items()
+}
 
 
 class MissingFigure(NamedTuple):

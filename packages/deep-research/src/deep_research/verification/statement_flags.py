@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 from claimcheck.claim_verdicts import Evidence, verify
 from claimcheck.language import CJK, HANGUL, detect, is_cjk
+from claimcheck.lexicon import compile_on_use
 from claimcheck.text.names import Name, begins_sentence, missing_names, name_index
 from claimcheck.text.quotations import quotations, stands_in, stands_nearly_in
 from deep_research.data import Document, Verdict
@@ -19,7 +20,7 @@ _WORDS, _CHARACTERS = 3, 6
 """From so many words, or characters of a script without spaces, a quotation is one of a source; less is a word that the
 author takes up."""
 _SINGLE_QUOTED = re.compile(r"‘((?:[^‘’\n]|’(?=\w)){8,400}?)’(?!\w)")
-_WORD = re.compile(rf"[{CJK}]|[^\W{CJK}]+")
+_WORD = compile_on_use(rf"[{CJK}]|[^\W{CJK}]+")
 _SHOWN, _LONGEST = 120, 3_000
 """Characters of what is shown of a quotation, and of a statement that code looks through."""
 
