@@ -101,7 +101,7 @@ class Writing(ModelReasonerBase):
         return await self._within_window(self._room("report"), make)
 
     async def reread(self, assignment: Assignment, text: str) -> str:
-        """See `ports.Reasoner.reread`: asked by itself, without sources or problems."""
+        """See `ports.Reasoner.reread`; asked alone, without sources or problems."""
         language = assignment.brief.language
         prompt = self._render(
             "reread",
