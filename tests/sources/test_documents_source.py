@@ -198,6 +198,20 @@ async def test_folder_that_may_not_be_read_is_a_gap(library: Library, folder: Pa
     assert read == 1
 
 
+async def test_an_entry_that_the_system_refuses_costs_itself_alone(
+    library: Library, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    made = folder / "deep"
+    for _ in range(30):  # longer than a path may be: made from inside, as archives do
+        made.mkdir(exist_ok=True)
+        monkeypatch.chdir(made)
+        made = Path("n" * 200)
+    _, gaps, read = await prepare(library, folder)
+    assert read >= 1
+    (gap,) = [gap for gap in gaps if "nnn" in gap.what]
+    assert "too long" in gap.why
+
+
 async def test_folder_without_readable_file_says_why_names_the_formats_and_is_not_counted_as_read(
     library: Library, folder: Path, tmp_path: Path
 ):

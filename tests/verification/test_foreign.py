@@ -72,11 +72,9 @@ def test_a_number_in_brackets_behind_a_sign_of_code_is_no_citation() -> None:
     assert _cited(read_report(text)) == [("Set reserve=[1] there.", ()), ("Coal fell.", (A,))]
 
 
-def test_what_our_own_reports_say_of_their_making_states_nothing() -> None:
-    text = (
-        f"# R\n\nCoal fell [1]°.\n\n## How this was checked\n\nA model judged 3 statements.\n\n## Sources\n\n1. {A}\n"
-    )
-    assert _cited(read_report(text)) == [("Coal fell.", (A,))]
+def test_no_heading_hides_what_a_report_states() -> None:
+    text = f"# R\n\n## How this was checked\n\nCoal fell [1]°. A model judged it.\n\n## Sources\n\n1. {A}\n"
+    assert _cited(read_report(text)) == [("Coal fell.", (A,)), ("A model judged it.", ())]
 
 
 @pytest.mark.parametrize(

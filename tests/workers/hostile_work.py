@@ -14,6 +14,13 @@ def never_end() -> str:
     return "ended"
 
 
+def tell_and_go_on() -> str:
+    """Tell the parent which process this is, and work on."""
+    ask_parent("told", os.getpid())
+    while True:
+        sum(range(1000))
+
+
 def swell() -> int:
     """Take more memory than there is."""
     return len(bytearray(10**12))

@@ -3,7 +3,11 @@
 import asyncio
 import contextvars
 import os
+import signal
+import subprocess
+import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -115,3 +119,24 @@ def test_a_forked_process_has_workers_of_its_own(tmp_path: Path) -> None:
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
     assert int((tmp_path / "worker").read_text()) != kept == _call("tell_process", returns=int)
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are looked up in /proc")
+@pytest.mark.process
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGTERM])
+def test_a_worker_ends_with_the_program_it_works_for(sign: signal.Signals, tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from tests.workers.test_worker_pool import _call\n"
+        "_call('tell_and_go_on', told=lambda n: Path(sys.argv[1]).write_text(str(n)))"
+    )
+    told = tmp_path / "process"
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    with subprocess.Popen([sys.executable, "-c", code, str(told)], env=env) as program:
+        while not (told.exists() and told.read_text()):
+            assert program.poll() is None
+            time.sleep(0.05)
+        program.send_signal(sign)
+    until = time.monotonic() + 30
+    while Path(f"/proc/{told.read_text()}/cmdline").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not Path(f"/proc/{told.read_text()}/cmdline").exists()

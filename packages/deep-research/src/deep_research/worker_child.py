@@ -11,6 +11,8 @@ import pickle
 import signal
 import sys
 import tempfile
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +30,9 @@ LAST = b"."  # the second sign of a line when the process has swollen and is to 
 _SWOLLEN = 100_000_000
 """Memory that was not given back, from which the process is replaced: the next call has that much less."""
 _LARGEST_FILE = 1_000_000_000  # of those in the folder that a process may be given; the parent takes it away
+
+
+_WATCH_SECONDS = 1.0
 
 
 class Limits(NamedTuple):
@@ -120,6 +125,13 @@ def _answer(parent: _Parent, function: str, args: tuple[Any, ...], limits: Limit
         parent.tell(DEFECT, f"{type(error).__name__}: {error}"[:500])
 
 
+def _end_with(parent: int) -> None:
+    """End this process when its parent is gone, also in the middle of a call."""
+    while os.getppid() == parent:
+        time.sleep(_WATCH_SECONDS)
+    os._exit(1)
+
+
 def main() -> None:
     """Work until the parent closes the pipe."""
     global _parent  # noqa: PLW0603 - there is one
@@ -137,6 +149,7 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         most = _LARGEST_FILE if tempfile.tempdir else 0  # without a folder it writes to its pipe alone
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+        threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     _parent = _Parent(sys.stdin.buffer, answers)
     _parent.tell(RESULT, "ready")
     for function, args, limits in _parent.requests():

@@ -1,6 +1,5 @@
 """Delete runs, and document indexes and web pages that only they needed."""
 
-import shutil
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
@@ -12,7 +11,7 @@ from deep_research.assembly.environment import index_name
 from deep_research.errors import ConfigError, RunBusy, StoreError
 from deep_research.state_files import DOCUMENTS, PAGES, REJECTED, RUNS
 from deep_research.stores.open_stores import open_runs
-from deep_research.stores.run_folder import BEING_DELETED, folder_size
+from deep_research.stores.run_folder import clear_broken_off, folder_size
 from deep_research.stores.run_store import RunHead, RunStore
 from deep_research.stores.sqlite_file import tell_sqlite_errors
 
@@ -56,8 +55,7 @@ def delete_runs(home: Path, run_ids: Iterable[str]) -> Deletion:
                 raise  # else another deletion was first
         else:
             gone += [records[run_id]] if run_id in records else []
-    for left in (home / RUNS).glob(f"{BEING_DELETED}*"):
-        shutil.rmtree(left, ignore_errors=True)
+    clear_broken_off(home / RUNS)
     ids = tuple(record.run_id for record in gone)
     kept = [record for record in runs.list() if record.run_id not in ids]
     unreadable: tuple[str, ...] = ()

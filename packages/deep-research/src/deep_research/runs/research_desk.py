@@ -45,6 +45,7 @@ from deep_research.steps.foreign_report import assignment_of, cite_passages, rep
 from deep_research.steps.write import clean_report, unwrap_report
 from deep_research.stores.run_store import RunStore
 from deep_research.verification.citations import cited_ids, normalize_citations
+from deep_research.worker_pool import in_worker_thread
 
 _STATEMENTS = 25  # statements in one answer, with their passages
 _WAIT_SECONDS, _LOOK_SECONDS = 120.0, 0.05  # how long a call waits for another one at the same session
@@ -122,7 +123,7 @@ class ResearchDesk:
     async def add_note(self, text: str) -> Noted:
         """Keep a note of the agent: Markdown that cites passage ids."""
         async with self.opened() as ctx:
-            return await in_background(self._add_note, ctx, text)
+            return await in_worker_thread(self._add_note, ctx, text)
 
     def _add_note(self, ctx: RunContext, text: str) -> Noted:
         kept = ctx.journal.notes(_NOTE)
@@ -138,14 +139,14 @@ class ResearchDesk:
         """Verify a report that cites passage ids or pages; "" shows more of the last one."""
         if not text.strip():
             async with self.opened() as ctx:
-                return await in_background(lambda: self._part(ctx, _kept(ctx), start))
-        await in_background(check_size, text)
-        text = await in_background(lambda: normalize_citations(unwrap_report(text.strip())))
-        async with self.opened(await in_background(cited_addresses, text)) as ctx:
+                return await in_worker_thread(lambda: self._part(ctx, _kept(ctx), start))
+        await in_worker_thread(check_size, text)
+        text = await in_worker_thread(lambda: normalize_citations(unwrap_report(text.strip())))
+        async with self.opened(await in_worker_thread(cited_addresses, text)) as ctx:
             cited, unread = await cite_passages(ctx, text, by_documents=False)
-            given = await in_background(self._assignment, ctx, cited)
+            given = await in_worker_thread(self._assignment, ctx, cited)
             found = await verify.verify(ctx, given, cited, unread=unread)
-            return await in_background(self._keep, ctx, _Kept(text=cited, verification=found), start)
+            return await in_worker_thread(self._keep, ctx, _Kept(text=cited, verification=found), start)
 
     async def record_verdicts(self, verdicts: Sequence[GivenVerdict]) -> CheckedReport:
         """Record an agent's own verdicts on the statements of the report it had verified."""

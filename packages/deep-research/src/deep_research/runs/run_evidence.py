@@ -111,12 +111,14 @@ def export_report(store: RunStore, report: Report, to: str, *, font_folder: Path
     # A file name without blanks or marks, of the title and the run's id.
     name = re.sub(r"\W+", "-", report.title[:60]).strip("-_") or "report"
     name += f"-{report.run_id}" if len(report.run_id) < 40 else ""
-    data = _exported_apart(to, given) if to in _LARGE else exporter.export(given)
+    is_large = to in _LARGE or len(report.report) > _LONG
+    data = _exported_apart(to, given) if is_large else exporter.export(given)
     return Export(data=data, media_type=exporter.media_type, file_name=f"{name}{exporter.suffix}")
 
 
 _LARGE = ("pdf", "docx", "pptx", "xlsx")
-_LIMITS = Limits(memory=3_000_000_000, cpu_seconds=300.0)
+_LONG = 300_000  # characters of a report from which every format is made apart: marks take hundreds of bytes each
+_LIMITS = Limits(memory=1_900_000_000, cpu_seconds=300.0)
 """What makes these takes minutes for a report at its bound, and memory that a process does not give back."""
 
 

@@ -101,11 +101,16 @@ class _Walk:
             folders: list[Path] = []
             for name in names:
                 path = folder / name
-                if why := self._refusal(path, generated=generated):
+                try:
+                    why = self._refusal(path, generated=generated)
+                    is_link, is_folder = path.is_symlink(), path.is_dir()
+                except OSError as error:  # a name too long for the system, a folder that may be listed only
+                    why, is_link, is_folder = reason_of(error), False, False
+                if why:
                     yield Problem(_shown(path, root), why)
-                elif path.is_symlink():
+                elif is_link:
                     self.links.append((path, root))
-                elif path.is_dir():
+                elif is_folder:
                     folders.append(path)
                 else:
                     yield from self.file(path, _shown(path, root))

@@ -25,6 +25,8 @@ from deep_research.text.rewritten_text import RewrittenText
 from deep_research.verification.citations import Citation, cite_ids, cited_ids
 from deep_research.verification.foreign import ForeignReport, read_report
 from deep_research.verification.statements import Statement, end_of_words, plain_text
+from deep_research.worker_child import Limits
+from deep_research.worker_pool import call_in_worker, in_worker_thread
 
 MOST_SOURCES = 300
 """Pages of one report that are opened."""
@@ -50,6 +52,8 @@ _Cited = tuple[Statement, Mapping[str, Sequence[str]]]
 _MOST_SECONDS_OF_ONE = 120.0
 """For one page with its redirects, their robots.txt and its archived copy."""
 _LONGEST_QUERY = 2_000
+_MOST_HERE, _LIMITS = 50_000, Limits(memory=1_000_000_000, cpu_seconds=60.0)
+"""A longer report is read in a worker."""
 
 
 def report_title(text: str) -> str:
@@ -75,7 +79,11 @@ async def cite_passages(ctx: RunContext, text: str, *, by_documents: bool) -> tu
 
     A page that cannot be read stays cited as a whole, and is a gap; the second part says by source (id) why it was not.
     """
-    report = await asyncio.to_thread(read_report, text)
+    if len(text) > _MOST_HERE:  # one expression over all of it holds the interpreter
+        name = "deep_research.verification.foreign:read_report"
+        report = await in_worker_thread(call_in_worker, name, text, returns=ForeignReport, limits=_LIMITS)
+    else:
+        report = await asyncio.to_thread(read_report, text)
     statements = await asyncio.to_thread(report.statements)
     unread: Mapping[str, str] = {}
     if by_documents:

@@ -33,10 +33,10 @@ from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.verification.chart_points import with_tables
 
 _log = logging.getLogger(__name__)
-BEING_DELETED = ".deleted-"
+_BEING_DELETED = ".deleted-"
 """How the folder of a run begins that is being deleted; what a crash leaves of it is deleted the next time."""
 _BEING_TAKEN_IN = ".import-"
-"""How the folder of a run begins that is being imported; what a crash leaves of it is deleted with an import a minute later."""
+"""How the folder of a run begins that is being imported; what a crash leaves of it is deleted a minute later."""
 _BEGINNING_SECONDS = 60.0
 _TRIES, _MOMENT = 20, 0.01
 """Who looks whether a run is held has its lock for a moment: how often, and how many seconds apart, it is tried again."""
@@ -75,6 +75,16 @@ def is_held(path: Path) -> bool:
             return False
     except RunBusy:
         return True
+
+
+def clear_broken_off(folder: Path) -> None:
+    """Delete what broken-off deletions and imports have left in the folder of runs."""
+    for left in folder.glob(f"{_BEING_DELETED}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    for left in folder.glob(f"{_BEING_TAKEN_IN}*"):
+        with suppress(OSError, StoreError):  # one that begins has no lock yet
+            if time.time() - left.stat().st_mtime > _BEGINNING_SECONDS and not is_held(left / "lock"):
+                shutil.rmtree(left, ignore_errors=True)
 
 
 def _busy(file: int, run_id: str) -> RunBusy:
@@ -239,7 +249,7 @@ class RunFolder:
 
     def delete(self) -> None:
         """Delete the folder in one step, as others see it. Raises RunBusy and StoreError."""
-        renamed = self.path.with_name(f"{BEING_DELETED}{self.run_id}")
+        renamed = self.path.with_name(f"{_BEING_DELETED}{self.run_id}")
         with tell_disk_errors(self.path, "delete"):
             with self.held():
                 self.path.rename(renamed)
@@ -263,10 +273,7 @@ class FolderRuns(RunStores):
     def taking_in(self, record: RunRecord) -> Iterator[RunFolder]:
         """Take a run in, under another name until complete (`RunStores.taking_in`)."""
         beside = self._home / RUNS
-        for left in beside.glob(f"{_BEING_TAKEN_IN}*"):
-            with suppress(OSError, StoreError):  # one that begins has no lock yet
-                if time.time() - left.stat().st_mtime > _BEGINNING_SECONDS and not is_held(left / "lock"):
-                    shutil.rmtree(left, ignore_errors=True)
+        clear_broken_off(beside)
         folder = RunFolder(self._home, record.run_id, folder=f"{_BEING_TAKEN_IN}{secrets.token_hex(8)}")
         try:
             folder.create(record)

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from claimcheck.language import CJK
 from claimcheck.lexicon import any_word, words
-from deep_research.i18n.catalog import languages, phrase
 from deep_research.text.code_spans import code_spans, is_within
 from deep_research.text.raised_digits import RAISED_DIGITS, TO_PLAIN, is_power
 from deep_research.verification.citations import Citation, join_citations
@@ -71,7 +70,6 @@ _AROUND = (
 )  # fmt: skip
 """What stands before and behind citations that belongs to them: brackets, or a source word where a sentence could begin."""
 _BLANK = re.compile(r"\s*")
-_SECTION = re.compile(r"^#{1,6}[ \t]++(?P<title>[^\n]+)", re.MULTILINE)
 _STOP_BEFORE = re.compile(r"[.!?。！？…][\"”’)）」』*_]{0,3}[ \t]{0,3}$")
 _BEHIND_LABEL = re.compile(r"[*_]{0,2}(?:[ \t.,;，；、]*(?:\Z|[\n(（\[|])|[.。](?!\w)|[ \t]+(?P<word>[A-ZÀ-Ý]\w*))")
 _ORDINARY = frozenset(words("stop_words.function") + words("language.function_words"))
@@ -113,7 +111,7 @@ class ForeignReference(NamedTuple):
 
 
 class ForeignReport(NamedTuple):
-    """A report as found; `apart`, its lists and our own sections, nothing is stated."""
+    """A report as found; in `apart`, its lists of references, nothing is stated."""
 
     text: str
     citations: tuple[Citation, ...]
@@ -182,7 +180,7 @@ class _Reading:
         self.text = text
         self.code = code_spans(text)
         self.lists = read_lists(text, self.code)
-        self.apart = tuple(sorted((*self.lists.spans, *_own_sections(text, self.lists.spans))))
+        self.apart = tuple(sorted(self.lists.spans))
         self.keys: dict[tuple[str, str], str] = {}
         self.references: list[ForeignReference] = []
 
@@ -281,16 +279,6 @@ def _is_name(words: str) -> bool:
     parts = _WORD.findall(words)
     is_short = len(parts) <= _LONGEST_NAME and not any(p.isdigit() and not re.match("(?:19|20)..$", p) for p in parts)
     return is_short or (words.isascii() and len(words.split()) == 1)
-
-
-def _own_sections(text: str, lists: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the sections this program adds to its reports, outside reference lists."""
-    names = {phrase(name, language) for name in ("checked", "gaps") for language in languages()}
-    headings = [(m.start(), m["title"].strip(" #") in names) for m in _SECTION.finditer(text)]
-    borders = sorted((*(start for start, _is_own in headings), *(start for start, _end in lists), len(text)))
-    for start, is_own in headings:
-        if is_own and not is_within(lists, start):
-            yield start, borders[bisect_right(borders, start)]
 
 
 def _names_of(written: str) -> list[str]:
