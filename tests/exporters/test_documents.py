@@ -90,6 +90,15 @@ def test_what_the_verifier_found_and_what_was_changed_lies_folded_in_a_page() ->
     assert not html.fromstring(made).xpath("//details[@class='verification']")
 
 
+def test_an_address_longer_than_a_pdf_can_link_is_printed() -> None:
+    given = make_input()
+    first, *others = given.report.references
+    url = f"https://a.example/{'x' * 20_000}"
+    report = given.report.model_copy(update={"references": (first.model_copy(update={"url": url}), *others)})
+    made = registry.component("exporters", "pdf")().export(given.model_copy(update={"report": report}))
+    assert "https://a.example/xxx" in "".join(pdf_text(made).split())
+
+
 @pytest.fixture
 def without_fonts(monkeypatch: pytest.MonkeyPatch) -> None:
     import typst  # noqa: PLC0415

@@ -118,7 +118,7 @@ def export_report(store: RunStore, report: Report, to: str, *, font_folder: Path
 
 _LARGE = ("pdf", "docx", "pptx", "xlsx")
 _LONG = 300_000  # characters of a report from which every format is made apart: marks take hundreds of bytes each
-_LIMITS = Limits(memory=1_900_000_000, cpu_seconds=300.0)
+_LIMITS = Limits(memory=1_500_000_000, cpu_seconds=300.0)
 """What makes these takes minutes for a report at its bound, and memory that a process does not give back."""
 
 
