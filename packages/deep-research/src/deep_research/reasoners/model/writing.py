@@ -236,6 +236,6 @@ def _edits_as_text(edits: Sequence[Edit]) -> str:
 
 
 def _quoted(question: Question) -> str:
-    """Return the person's words, a line each: earlier ones, answers, and the question."""
+    """Return the person's words, a line each: earlier ones, answers, the question."""
     said = [*(m.text[:_SAID_CHARS] for m in question.history[-_SAID:] if m.role == "user"), question.text]
     return "\n> ".join(" ".join(clean(one).split()) for one in said)
