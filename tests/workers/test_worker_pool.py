@@ -124,14 +124,16 @@ def test_a_forked_process_has_workers_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are looked up in /proc")
 @pytest.mark.process
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGTERM])
-def test_a_worker_ends_with_the_program_it_works_for(sign: signal.Signals, tmp_path: Path) -> None:
+def test_a_worker_ends_with_the_program_it_works_for(
+    sign: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     code = (
         "import sys; from pathlib import Path; from tests.workers.test_worker_pool import _call\n"
         "_call('tell_and_go_on', told=lambda n: Path(sys.argv[1]).write_text(str(n)))"
     )
     told = tmp_path / "process"
-    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    with subprocess.Popen([sys.executable, "-c", code, str(told)], env=env) as program:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    with subprocess.Popen([sys.executable, "-c", code, str(told)]) as program:
         while not (told.exists() and told.read_text()):
             assert program.poll() is None
             time.sleep(0.05)
