@@ -20,9 +20,13 @@ from deep_research.errors import ConfigError
 from deep_research.ports import Reader
 from deep_research.protocol.media_type import OCTETS, ZIP, signed_media_type, text_media_type
 
+KINDS = ("exporters", "readers", "sources")
+"""The folders that hold components, which are also the ends of the entry points' groups."""
+
 _BINARY_FORMATS = ("application/pdf", "application/epub+zip", "application/vnd.openxmlformats-officedocument.")
 """The beginnings of the formats whose files always begin with bytes that prove it."""
-_NOT_READ = (".texi", ".texinfo", ".txi")  # ends of names of texts that are all markup; their printed forms are read
+_NOT_READ = (".texi", ".texinfo", ".txi")
+"""Ends of names of texts that are all markup; their printed forms are read."""
 _SHAPING = (
     "claimcheck.language",
     "claimcheck.text.cleaning",
@@ -49,8 +53,9 @@ def component(kind: str, name: str) -> Any:
         return next(one for one in classes if getattr(one, "name", None) == name)
     if entry := _offered(kind).get(name):
         return entry.load()
-    message = f"no {kind.removesuffix('s')} {name!r}; there are: {', '.join(names(kind))}"
-    raise ConfigError(message, setting=kind, value=name)
+    raise ConfigError(
+        f"no {kind.removesuffix('s')} {name!r}; there are: {', '.join(names(kind))}", setting=kind, value=name
+    )
 
 
 @cache
@@ -94,6 +99,8 @@ def formats() -> str:
 
 def _own(kind: str) -> dict[str, str]:
     """Return the modules of our own components by the components' names."""
+    if kind not in KINDS:
+        raise ConfigError(f"no kind of component is called {kind!r}; there are: {', '.join(KINDS)}", value=kind)
     folder = import_module(f"deep_research.{kind}")
     modules = sorted(m.name for m in pkgutil.iter_modules(folder.__path__) if not m.name.startswith("_"))
     families: dict[str, tuple[str, ...]] = getattr(folder, "FAMILIES", {})

@@ -104,7 +104,7 @@ class Settings(BaseModel):
     write_max_tokens: int = _setting(8_000, "models", advanced=True, ge=256, le=200_000)
     """Maximum length of the notes of a section, in tokens."""
     report_max_tokens: int = _setting(16_000, "models", advanced=True, ge=256, le=200_000)
-    """Maximum output of a call that writes, in tokens."""
+    """Maximum output of a call that writes, in tokens; of a model that is not known at most 8,192."""
     max_structured_output_retries: int = _setting(2, "models", advanced=True, ge=0, le=10)
     """Retries when an answer does not fit its schema."""
 
