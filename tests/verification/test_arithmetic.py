@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from deep_research.verification.arithmetic import agrees, evaluate
+from deep_research.verification.arithmetic import agrees, evaluate, states_result
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,17 @@ def test_what_is_no_arithmetic_gives_nothing(expression: str) -> None:
 )
 def test_a_figure_agrees_at_the_precision_it_shows(quote: str, value: str, is_right: bool) -> None:
     assert agrees(quote, Decimal(value)) is is_right
+
+
+@pytest.mark.parametrize(
+    ("quote", "expression", "states"),
+    [
+        ("40 rules times 25 clusters", "40*25", False),
+        ("40 条规则乘 25 个集群", "40 * 25", False),
+        ("1,000 rules: 40 on each of 25 clusters", "40*25", True),
+        ("6,500", "2 * 3000", True),
+        ("about 3 million", "1.5 million * 2", True),
+    ],
+)
+def test_a_quotation_of_operands_alone_states_no_result(quote: str, expression: str, *, states: bool) -> None:
+    assert states_result(quote, expression) is states

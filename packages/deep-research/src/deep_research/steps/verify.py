@@ -33,7 +33,7 @@ from deep_research.search.source_standing import dated_source
 from deep_research.steps.converse import converse
 from deep_research.text.prompt_fencing import clean_own
 from deep_research.text.token_count import estimate_tokens
-from deep_research.verification.arithmetic import agrees, evaluate
+from deep_research.verification.arithmetic import agrees, evaluate, states_result
 from deep_research.verification.chart_points import chart_problems, read_charts
 from deep_research.verification.citations import citations, cited_ids
 from deep_research.verification.statement_flags import Flag, flags_by_id
@@ -413,7 +413,7 @@ def _reckoned_wrong(reckonings: Sequence[Reckoning], claims: Sequence[Claim]) ->
     wrong: list[Problem] = []
     for reckoning in reckonings:
         value = evaluate(reckoning.expression)
-        if value is not None and not agrees(reckoning.quote, value):
+        if value is not None and states_result(reckoning.quote, reckoning.expression) and not agrees(reckoning.quote, value):
             told = f"{reckoning.expression} = {value:f}, not {reckoning.quote}"
             quote = texts.get(reckoning.claim, reckoning.quote)
             wrong.append(Problem(quote=quote, kind="inconsistent", problem=told, claim=reckoning.claim, by="code"))

@@ -79,6 +79,12 @@ def _value(node: ast.expr) -> Decimal:
     raise ValueError(node)
 
 
+def states_result(quote: str, expression: str) -> bool:
+    """Return whether `quote` has a figure that is none of the expression's operands."""
+    operands = {figure.value for figure in quantities(" ".join(re.split(r"[-+*/()×÷]", expression)))}
+    return any(figure.value not in operands for figure in quantities(quote))
+
+
 def agrees(quote: str, value: Decimal) -> bool:
     """Return whether `quote` has `value` at the precision shown (0.333 for a third).
 
