@@ -109,6 +109,11 @@ def test_a12_the_supervisors_own_topics_search_for_the_focus_points_of_the_plan(
         f"{t} speed" for t in TITLES[1:3]
     ]
     assert not any(query.endswith("speed") for query in searched["Others"])
+    lead = Focused(
+        [conduct(TITLES[0]), conduct("All engines")], [Action(id="t", name="think", query="Go on.")], plan=TITLES[:2]
+    )
+    waited = supervise(tmp_path / "waited", lead, max_concurrent_research_units=1)
+    assert f"{TITLES[1]} speed" in {s.title: s.searched for s in waited.report.sections}["All engines"]
 
 
 def test_d2_delegations_of_a_round_run_side_by_side(tmp_path: Path) -> None:

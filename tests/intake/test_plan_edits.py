@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from deep_research.conversation.plan_edits import PlanAnswer, read_plan_answer
 from deep_research.conversation.plan_outline import format_outline, parse_outline
 from deep_research.data import Brief, Section
+from deep_research_server.api_models import PlanInput, PlannedSection
 
 NAMES = ("Alpha", "Beta", "Gamma", "Delta")
 
@@ -26,6 +27,15 @@ def _read(answer: str, language: str = "en") -> PlanAnswer:
 
 def _titles(said: PlanAnswer) -> list[str]:
     return [section.title for section in said.brief.sections]
+
+
+def test_a6_a_plan_put_over_http_is_searched_for_by_its_focus() -> None:
+    shown = _brief()
+    put = PlanInput(
+        sections=[PlannedSection(title="Alpha", queries=["Alpha speed", "Alpha weight"], focus=["my own point"])]
+    )
+    (section,) = parse_outline(format_outline(put.brief(shown)), shown).sections
+    assert section.focus == ("my own point", "Alpha speed", "Alpha weight")
 
 
 def test_a6_edited_searches_are_made_and_others_stay_as_planned() -> None:

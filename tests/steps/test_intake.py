@@ -94,7 +94,7 @@ def test_a4_an_answer_that_only_holds_such_a_word_is_an_answer(answer: str) -> N
     [("cancer, just start", "cancer"), ("Cancer. Don't ask me anything, just start.", "Cancer."), ("just start: cancer", "cancer"),
      ("cancer treatment - do not ask", "cancer treatment"), ("癌症, 直接开始研究", "癌症"), ("直接开始研究：癌症", "癌症"),
      ("암 치료, 바로 시작해", "암 치료"), ("암 치료. 묻지 말고 바로 시작해", "암 치료."), ("癌、質問は不要です", "癌"),
-     ("암, 묻지 말고 시작해", "암"), ("cancer, don't ask just start", "cancer"), ("癌症，别问我直接开始研究", "癌症"), ("がん、聞かないで始めてください", "がん")],
+     ("cancer just start", "cancer"), ("癌症直接开始研究", "癌症"), ("암 그냥 바로 시작해줘", "암"), ("암, 묻지 말고 시작해", "암"), ("cancer, don't ask just start", "cancer"), ("癌症，别问我直接开始研究", "癌症"), ("がん、聞かないで始めてください", "がん")],
 )  # fmt: skip
 def test_who_says_not_to_ask_is_not_asked_and_the_wish_is_not_searched_for(message: str, topic: str) -> None:
     assert split_start(message) == (topic, True)
@@ -132,7 +132,7 @@ def test_a4_who_will_not_answer_is_not_asked_again(answer: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "means"),
     [("2", "b"), ("B", "b"), ("b)", "b"), ("(C)", "c"), ("option 3", "c"), ("1, 3", "a; c"), ("1 and 2", "a; b"), ("第2个", "b"),
-     ("2번", "b"), ("4", "4"), ("none of these, but d", "none of these, but d"), (" d ", "d")],
+     ("2번", "b"), ("4", "4"), ("none of these, but d", "none of these, but d"), (" d ", "d"), ("B, just start", "b, just start"), ("2번, 바로 시작해", "b, 바로 시작해")],
 )  # fmt: skip
 def test_a3_an_option_is_chosen_by_number_or_letter_and_free_text_stays(answer: str, means: str) -> None:
     assert pick_options(answer, ["a", "b", "c"]) == means

@@ -79,7 +79,7 @@ class AnswerInput(_Input):
 class PlannedSection(_Input):
     """A section of an edited plan; `queries` are what is searched for.
 
-    `focus` is taken from a plan as it was shown: other queries take its place.
+    `focus`, as in a plan that was shown, is searched for before them.
     """
 
     title: _Line
@@ -89,9 +89,9 @@ class PlannedSection(_Input):
 
     def section(self, shown: Section | None) -> Section:
         """Return the section as the user wants it, which takes the place of `shown`."""
-        wanted = section_of(self.title, self.description, self.queries, shown)
         is_edited = self.focus and (shown is None or tuple(self.focus) != shown.focus)
-        return wanted.model_copy(update={"focus": tuple(self.focus)}) if is_edited else wanted
+        points = [*self.focus, *self.queries] if is_edited else self.queries
+        return section_of(self.title, self.description, points, shown)
 
 
 class PlanInput(_Input):

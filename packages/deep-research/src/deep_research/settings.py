@@ -100,9 +100,9 @@ class Settings(BaseModel):
     max_context_tokens: int = _setting(100_000, "models", ge=4_000, le=10_000_000)
     """Context window of the model, in tokens; an answer takes at most a quarter of it. Unless it is set, what is known of the model (131,072 of unknown ones; 32,768 at Ollama)."""
     research_max_tokens: int = _setting(10_000, "models", advanced=True, ge=256, le=200_000)
-    """Maximum output of a planning or research call, in tokens."""
+    """Maximum output of a planning or research call, in tokens; of a model that is not known at most 8,192."""
     write_max_tokens: int = _setting(8_000, "models", advanced=True, ge=256, le=200_000)
-    """Maximum length of the notes of a section, in tokens."""
+    """Maximum length of the notes of a section, in tokens; of a model that is not known at most 8,192."""
     report_max_tokens: int = _setting(16_000, "models", advanced=True, ge=256, le=200_000)
     """Maximum output of a call that writes, in tokens; of a model that is not known at most 8,192."""
     max_structured_output_retries: int = _setting(2, "models", advanced=True, ge=0, le=10)

@@ -12,6 +12,12 @@ Remark = Literal["thanks", "leave", "help", "nothing_open"]
 _REMARKS: tuple[Remark, ...] = ("thanks", "leave", "help")
 _CLAUSES = re.compile(r"[,.;:!?。，、；：！？…~～\n]|\s[-–—]\s|\b(?:and|but|so)\b")
 _TELLING_SIGNS = 3
+_LONGEST = 2_000
+_START_BEHIND = re.compile(
+    r"(?P<rest>\S(?:.*\S)??)\s*+(?:\bjust start(?: now)?|直接开始(?:研究|吧)?|(?:그냥 )?바로 시작해? ?(?:줘|주세요)?)[.!。！]*+",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What the contract names (A4), behind the question itself without a stop."""
 
 
 @cache
@@ -59,7 +65,10 @@ def split_start(message: str) -> tuple[str, bool]:
         if not tells_to_start(clause)
     ]
     rest = "".join(kept).strip(" \t\n,;:-–—，、；：")
-    return (rest, True) if rest and len(kept) < len(parts[::2]) else (message, False)
+    if rest and len(kept) < len(parts[::2]):
+        return rest, True
+    behind = None if tells_to_start(message) else _START_BEHIND.fullmatch(message.strip()[:_LONGEST])
+    return (behind["rest"], True) if behind else (message, False)
 
 
 def confirms(answer: str) -> bool:
@@ -99,6 +108,9 @@ def _between() -> re.Pattern[str]:
 def pick_options(answer: str, options: Sequence[str]) -> str:
     """Return the options named ("2", "B)", "1, 3", "第2个", "2번"), else the answer."""
     said = answer.strip()
+    rest, starts = split_start(said)
+    if starts and said.startswith(rest):  # "B, just start"
+        return pick_options(rest, options) + said[len(rest) :]
     whole = _numbers().fullmatch(said) or _LETTERS.fullmatch(said)
     parts = [said] if whole else [part for part in _between().split(said) if part]
     picked: list[str] = []

@@ -72,7 +72,8 @@ def understand(question: Question, rounds: int = 0) -> Understood:
     history, own = list(question.history), split_start(question.text[:_LONGEST])[0]
     own = "" if tells_to_start(own) else own
     before = history[: len(history) - 2 * rounds] if rounds else history
-    answers = [m.text for m in history[len(before) :] if m.role == "user" and not says_nothing(m.text)]
+    said = [split_start(m.text)[0] for m in history[len(before) :] if m.role == "user"]
+    answers = [answer for answer in said if not says_nothing(answer)]
     unsaid = {phrase(name, question.language) for name in ("opt_mistyped", *KINDS)}  # options that name nothing yet
     answers = [answer for answer in answers if answer not in unsaid]
     topic = _topic_before(own, question.language, before)

@@ -61,13 +61,13 @@ def lay_out(actions: Sequence[Action], waiting: Sequence[Action], sections: Sequ
             seen.append(Observation(action=action.id))
             continue
         title = title_of(action)
-        new = Section(title=title, subject=title, description=action.query, queries=(title,))
-        section, key = _known(action, sections) or new, title.casefold()
+        section, key = _known(action, sections), title.casefold()
+        if section is None:
+            section = Section(title=title, subject=title, description=action.query, queries=(title,), focus=tuple(left))
+            left = []
         if key in begun or key in late:
             seen.append(Observation(action=action.id, text="This topic was named twice; it is researched once."))
         elif len(begun) < limit:
-            if section is new:
-                section, left = new.model_copy(update={"focus": tuple(left)}), []
             begun[key] = _begun(section, action)
         else:
             late[key] = (action, section)

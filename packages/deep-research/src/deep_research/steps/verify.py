@@ -413,7 +413,11 @@ def _reckoned_wrong(reckonings: Sequence[Reckoning], claims: Sequence[Claim]) ->
     wrong: list[Problem] = []
     for reckoning in reckonings:
         value = evaluate(reckoning.expression)
-        if value is not None and states_result(reckoning.quote, reckoning.expression) and not agrees(reckoning.quote, value):
+        if (
+            value is not None
+            and states_result(reckoning.quote, reckoning.expression)
+            and not agrees(reckoning.quote, value)
+        ):
             told = f"{reckoning.expression} = {value:f}, not {reckoning.quote}"
             quote = texts.get(reckoning.claim, reckoning.quote)
             wrong.append(Problem(quote=quote, kind="inconsistent", problem=told, claim=reckoning.claim, by="code"))
