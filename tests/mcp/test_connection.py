@@ -16,6 +16,7 @@ from deep_research.data.outside_tools import McpServer, ToolAnswer
 from deep_research.errors import Blocked, NotFound, SourceError, Unreachable
 from deep_research.mcp.mcp_connection import McpConnection
 from deep_research.mcp.tool_answers import MOST_PARTS
+from deep_research.safe_text import register_secrets
 from tests.mcp.serving import HIDDEN, POCKET, pids, served_http, server_of, stdio
 
 T = TypeVar("T")
@@ -162,11 +163,12 @@ def test_an_answer_is_not_held_against_the_patterns_of_its_server() -> None:
 def test_d7_standard_error_goes_to_the_log_without_secrets(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    register_secrets([HIDDEN])
     program = tmp_path / "talking.py"
     program.write_text(f"import sys\nprint('the key is {HIDDEN}', file=sys.stderr)\n")
     server = server_of(command=sys.executable, args=[str(program)])
     with caplog.at_level(logging.INFO, "deep_research.mcp"), pytest.raises(SourceError) as failed:
-        _with(server, _alpha, hide=lambda text: text.replace(HIDDEN, "…"))
+        _with(server, _alpha)
     assert "hn: the key is …" in caplog.text
     assert "the key is …" in failed.value.message
     assert HIDDEN not in caplog.text + failed.value.message

@@ -121,14 +121,6 @@ def test_d7_answers_are_bounded() -> None:
     assert [gap.why for gap in many.gaps] == ["of 70 entries the first 50 were read."]
 
 
-def test_d7_secrets_in_an_answer_are_masked() -> None:
-    hidden = answer_of(
-        [_text("the key is swordfish")], {"key": "swordfish"}, hide=lambda t: t.replace("swordfish", "…")
-    )
-    assert "swordfish" not in hidden.model_dump_json()
-    assert hidden.structured == {"key": "…"}
-
-
 def test_an_answer_names_so_many_addresses_and_those_once() -> None:
     text = " ".join(f"https://a.test/{n} https://a.test/{n}" for n in range(MAX_LINKS + 100))
     read = read_answer(answer_of([_text(text)]), "hn", "search_stories", "{}")

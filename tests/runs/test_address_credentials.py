@@ -30,7 +30,7 @@ Seen = list[tuple[str, dict[str, str]]]
 def another_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """No credentials are known from other tests."""
     monkeypatch.setattr(address_credentials, "_known", {})
-    monkeypatch.setattr("deep_research.safe_text._secrets", {})
+    monkeypatch.setattr("deep_research.safe_text._secrets", set())
 
 
 @contextmanager

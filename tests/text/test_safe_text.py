@@ -49,7 +49,7 @@ def test_nouns_are_safe_in_every_text() -> None:
 
 
 def test_known_keys_are_masked_in_every_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(door, "_secrets", {})
+    monkeypatch.setattr(door, "_secrets", set())
     register_secrets(["key/with+signs", "short", "https://address.example/path"])
     assert mask_known("key/with+signs key%2Fwith%2Bsigns short https://address.example/path") == (
         "… … short https://address.example/path"

@@ -4,10 +4,14 @@ Models, file names, titles, tools and the errors of servers are outside: what th
 an error message, an event, a record or a report.
 """
 
+import json
+import logging
 import re
 import urllib.parse
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -27,18 +31,28 @@ _TERMINAL_CODE = re.compile(
 _CREDENTIALS = re.compile(r"(?<=://)[^\s/?#@:]{0,200}:[^\s/?#]{0,500}@")
 """User and password in an address."""
 _SHORTEST_SECRET = 8
+_NO_SECRET = re.compile(r"https?://.*|[A-Za-z]?[a-z]{0,15}", re.S)
+"""Addresses, and words such as "production": texts are full of them."""
 _MASK = "…"
 _MOST_NUMBER = 2**53
 _DEEPEST = 60
-_secrets: dict[str, str] = {}
+_secrets = set[str]()
 
 
 def register_secrets(values: Iterable[str]) -> None:
-    """Remember values never to be kept or shown; not addresses or very short ones."""
+    """Remember values never to be kept or shown; not addresses, words, or short ones.
+
+    Nor the path of something that is there, as of `$HOME` in the arguments of a program.
+    """
     for value in values:
-        if len(value) >= _SHORTEST_SECRET and not value.startswith(("http://", "https://")):
-            for form in (value, urllib.parse.quote(value, safe=""), urllib.parse.quote_plus(value)):
-                _secrets[form] = _MASK
+        if len(value) >= _SHORTEST_SECRET and not _NO_SECRET.fullmatch(value) and not _is_path(value):
+            _secrets.update((value, urllib.parse.quote(value, safe=""), urllib.parse.quote_plus(value)))
+
+
+def _is_path(value: str) -> bool:
+    with suppress(OSError, ValueError):
+        return value.startswith("/") and Path(value).exists()
+    return False
 
 
 def mask_known(text: str) -> str:
@@ -48,11 +62,38 @@ def mask_known(text: str) -> str:
     return text
 
 
-def mask_known_bytes(data: bytes) -> bytes:
-    """Return `data` with every remembered secret in it replaced by an ellipsis."""
+def mask_in_place(text: str) -> str:
+    """Return `text` with every remembered secret masked, and each offset as it was."""
     for secret in sorted(_secrets, key=len, reverse=True):
-        data = data.replace(secret.encode(), _MASK.encode())
+        text = text.replace(secret, _MASK * len(secret))
+    return text
+
+
+def mask_known_bytes(data: bytes) -> bytes:
+    """Return `data`, of the same length, with every remembered secret masked."""
+    for secret in (form.encode("utf-8", "surrogatepass") for form in sorted(_secrets, key=len, reverse=True)):
+        data = data.replace(secret, b"*" * len(secret))
     return data
+
+
+def mask_record(text: str) -> str:
+    """Return a text or JSON with every remembered secret masked; JSON stays JSON.
+
+    The sign behind a backslash is part of an escape: masked in the text as it stands, it would end the JSON.
+    """
+    masked = mask_known(text)
+    if masked != text:
+        with suppress(ValueError, RecursionError):
+            return json.dumps(safe_values(json.loads(text), safe=mask_known))
+    return masked
+
+
+class SafeLog(logging.Formatter):
+    """Formats log records without the secrets that are known."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the whole record, also of a library, masked."""
+        return mask_known(super().format(record))
 
 
 def safe_text(text: str) -> str:
@@ -67,15 +108,15 @@ def safe_message(text: str) -> str:
     return safe_text(_CREDENTIALS.sub(f"{_MASK}@", text))
 
 
-def safe_values(value: Any, depth: int = 0) -> Any:
+def safe_values(value: Any, depth: int = 0, *, safe: Callable[[str], str] = safe_text) -> Any:
     """Return JSON data with safe texts and portable numbers; None if nested too deep."""
     if isinstance(value, str):
-        return safe_text(value)
+        return safe(value)
     if isinstance(value, Mapping):
-        named = ((safe_text(k) if isinstance(k, str) else k, v) for k, v in value.items())
-        return {k: safe_values(v, depth + 1) for k, v in named} if depth < _DEEPEST else None
+        named = ((safe(k) if isinstance(k, str) else k, v) for k, v in value.items())
+        return {k: safe_values(v, depth + 1, safe=safe) for k, v in named} if depth < _DEEPEST else None
     if isinstance(value, list | tuple):
-        return type(value)(safe_values(v, depth + 1) for v in value) if depth < _DEEPEST else None
+        return type(value)(safe_values(v, depth + 1, safe=safe) for v in value) if depth < _DEEPEST else None
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, int) and not isinstance(value, bool):
@@ -83,8 +124,8 @@ def safe_values(value: Any, depth: int = 0) -> Any:
     return value
 
 
-def safe_noun(noun: _N) -> _N:
+def safe_noun(noun: _N, *, safe: Callable[[str], str] = safe_text) -> _N:
     """Return a noun with every text in it safe."""
     values = noun.model_dump()
-    safe = safe_values(values)
-    return noun if safe == values else type(noun).model_validate(safe)
+    made = safe_values(values, safe=safe)
+    return noun if made == values else type(noun).model_validate(made)

@@ -1,7 +1,6 @@
 """Storable text: NFC, no control, bidi, zero-width or tag characters, no wraps."""
 
 import re
-from collections.abc import Iterable
 
 from claimcheck.language import HAN, KANA
 from claimcheck.lexicon import any_word, compile_on_use
@@ -19,7 +18,6 @@ _LINE_SEPARATOR = re.compile("\r\n?|[\u0085\u2028\u2029]")
 _WIDE = f"{HAN}{KANA}\u3001-\u3003\u3008-\u3011\uff01-\uff0f\uff1a-\uff1f"
 _WRAP_IN_WIDE_TEXT = compile_on_use(f"(?<=[{_WIDE}])[ \t]*\n[ \t]*(?=[{_WIDE}])")
 _PLAIN = re.compile("[\n\t -~]*+")
-_SHORTEST_SECRET = 6
 _NUMBERING = compile_on_use(any_word("headings.numbering_patterns"), re.IGNORECASE)
 
 
@@ -29,14 +27,6 @@ def clean(text: str) -> str:
         return text
     text = _CONTROL.sub("", _LINE_SEPARATOR.sub("\n", text))
     return normalized("NFC", _JOINER.sub("", _INVISIBLE.sub("", text)))
-
-
-def mask_secrets(text: str, secrets: Iterable[str]) -> str:
-    """Return `text` with secrets replaced by an ellipsis, except under 6 characters."""
-    for secret in sorted(secrets, key=len, reverse=True):
-        if len(secret) >= _SHORTEST_SECRET:
-            text = text.replace(secret, "…")
-    return text
 
 
 def shorten(text: str, most: int) -> str:

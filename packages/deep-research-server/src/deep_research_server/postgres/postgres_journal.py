@@ -132,7 +132,7 @@ class PostgresJournal(SingleFlightJournal):
         self.finish_writing()
         self._write([])
 
-    def note(self, kind: str, request: str, answer: str) -> None:
+    def _note(self, kind: str, request: str, answer: str) -> None:
         with self._lock:
             self._waiting[kind, request] = answer
             full = len(self._waiting) >= _NOTES_AT_ONCE

@@ -20,7 +20,7 @@ from deep_research.concurrency import OWNER, share_threads
 from deep_research.data import Asked, FollowUp, Report
 from deep_research.runs.follow_up_run import ask_follow_up, unfinished
 from deep_research.runs.research_run import resume_run
-from deep_research.safe_text import safe_noun
+from deep_research.safe_text import mask_record, safe_noun
 from deep_research.settings import database_url
 from deep_research.stores.open_stores import QueueState
 from deep_research.stores.run_store import RunRecord, RunStore
@@ -334,7 +334,7 @@ class JsonLines(logging.Formatter):
         told = {"at": at, "level": record.levelname.lower(), "logger": record.name, "message": record.getMessage()}
         if record.exc_info and record.exc_info[0] is not None:
             told["error"] = f"{record.exc_info[0].__name__}: {record.exc_info[1]}"
-        return json.dumps(told, ensure_ascii=False)
+        return mask_record(json.dumps(told, ensure_ascii=False))
 
 
 def log_as_json() -> None:

@@ -16,7 +16,7 @@ from deep_research.ports import Journal
 from deep_research.providers.langchain_model import show_call
 from deep_research.report.ledger import LOST, LostCall, PaidCall, paid_calls
 from deep_research.run_context.telemetry import span
-from deep_research.safe_text import safe_noun
+from deep_research.safe_text import mask_known, safe_noun
 from deep_research.settings import Settings
 from deep_research.text.token_count import estimate_tokens
 
@@ -78,6 +78,7 @@ class PaidCalls:
         """Return the answer. Raises LimitReached on a spent budget, and client errors."""
         most = self._settings.output_tokens(role)
         request = request.model_copy(update={"max_output_tokens": min(request.max_output_tokens, most)})
+        request = safe_noun(request, safe=mask_known)
         models = [model.model for model in self._client.models_of(role)]
         asked = json.dumps(
             {"role": role, "models": models, "request": request.model_dump(mode="json")}, ensure_ascii=False

@@ -2,15 +2,14 @@
 
 import shutil
 from collections.abc import Mapping
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from claimcheck.text.cleaning import mask_secrets
 from deep_research.concurrency import side_by_side
 from deep_research.data.outside_tools import McpServer
 from deep_research.errors import SourceError
+from deep_research.safe_text import register_secrets
 from deep_research.settings import Settings, load_keys
 
 if TYPE_CHECKING:
@@ -48,11 +47,12 @@ def variables_of(servers: Mapping[str, McpServer]) -> dict[str, str]:
 
 
 def connection_to(name: str, server: McpServer, values: Mapping[str, str], settings: Settings) -> "McpConnection":
-    """Return an unopened connection whose logs and errors hide variable values."""
+    """Return an unopened connection; the server's secrets are masked from now on."""
     from deep_research.mcp.mcp_connection import McpConnection  # noqa: PLC0415 - only with a server
 
-    hide = partial(mask_secrets, secrets=server.secrets(values))
-    return McpConnection(name, server.filled(values), proxy=settings.proxy, hide=hide)
+    # Of an address that is a secret, all but its scheme.
+    register_secrets(part for secret in server.secrets(values) for part in (secret, secret.partition("://")[2]))
+    return McpConnection(name, server.filled(values), proxy=settings.proxy)
 
 
 def _row(name: str, server: McpServer, values: Mapping[str, str]) -> ServerRow:

@@ -118,8 +118,12 @@ def cli() -> None:
     """
     import logging  # noqa: PLC0415 - help stays fast
 
+    from deep_research.safe_text import SafeLog  # noqa: PLC0415 - see above
+
     # Before an SDK that a command loads sets up its own.
-    logging.getLogger().addHandler(logging.lastResort or logging.StreamHandler())
+    handler = logging.lastResort or logging.StreamHandler()
+    handler.setFormatter(SafeLog())
+    logging.getLogger().addHandler(handler)
 
 
 def main(arguments: list[str] | None = None) -> None:

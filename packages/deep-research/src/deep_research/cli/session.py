@@ -22,6 +22,7 @@ from deep_research.cli.wrapped_text import echo_wrapped
 from deep_research.data import Asked, FollowUp, Report
 from deep_research.errors import ConfigError, NeedsAnswer, ResearchError, StoreError
 from deep_research.i18n.catalog import explain, outages, phrase
+from deep_research.safe_text import SafeLog
 from deep_research.settings import Settings
 
 EXIT_OK, EXIT_NOTHING_FOUND, EXIT_NEEDS_ANSWER, EXIT_STOPPED = 0, 3, 4, 130
@@ -38,7 +39,9 @@ class Session:
         if flags.get("verbose"):
             if logging.lastResort is not None:  # what every command begins with
                 logging.getLogger().removeHandler(logging.lastResort)
-            logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+            handler = logging.StreamHandler()
+            handler.setFormatter(SafeLog("%(levelname)s %(name)s: %(message)s"))
+            logging.basicConfig(level=logging.INFO, handlers=[handler])
 
     def start(self, question: str) -> int:
         """Begin a new run; return the exit code. Raises ConfigError or StoreError."""

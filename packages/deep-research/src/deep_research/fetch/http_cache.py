@@ -14,6 +14,7 @@ from deep_research.errors import StoreError
 from deep_research.fetch.addresses import parse_address
 from deep_research.fetch.transport import Answer
 from deep_research.protocol.http_semantics import parse_http_date
+from deep_research.safe_text import mask_known, mask_known_bytes, mask_record
 from deep_research.state_files import is_damage, make_private_file, set_aside
 
 _SCHEMA = """
@@ -86,12 +87,13 @@ class AnswerStore:
 
     def get(self, url: str, *, now: float) -> Stored | None:
         """Return an address's stored answer; None if absent or the file is unreadable."""
+        at = mask_known(url)
         try:
             with self._lock:
                 self._db.execute(f"PRAGMA busy_timeout = {int(_PATIENCE_SECONDS * 1000)}")
-                row = self._db.execute("SELECT status, headers, body, at FROM answers WHERE url = ?", (url,)).fetchone()
+                row = self._db.execute("SELECT status, headers, body, at FROM answers WHERE url = ?", (at,)).fetchone()
                 if row:
-                    self._db.execute("UPDATE answers SET used = ? WHERE url = ?", (now, url))
+                    self._db.execute("UPDATE answers SET used = ? WHERE url = ?", (now, at))
         except sqlite3.Error as error:
             self._replace(error)
             return None
@@ -104,7 +106,8 @@ class AnswerStore:
 
         A disk that is full costs the cache alone.
         """
-        row = (answer.address.url, answer.status, json.dumps(dict(answer.headers)), answer.body, at, at)
+        headers = mask_record(json.dumps(dict(answer.headers)))
+        row = (mask_known(answer.address.url), answer.status, headers, mask_known_bytes(answer.body), at, at)
         if not self._lock.acquire(timeout=patience):
             return False
         try:

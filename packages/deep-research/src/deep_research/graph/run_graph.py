@@ -24,6 +24,7 @@ from deep_research.data import Asked
 from deep_research.data.noun import Noun
 from deep_research.graph.sqlite_checkpoints import open_sqlite_checkpoints
 from deep_research.run_context.context import RunContext, node_config
+from deep_research.safe_text import mask_known_bytes
 from deep_research.state_files import make_private_file
 from deep_research.stores.open_stores import database_at
 from deep_research.stores.run_store import Guard
@@ -113,10 +114,18 @@ def knowing_nouns(checkpointer: Any) -> Any:
     return checkpointer
 
 
+class _MaskedSerializer(JsonPlusSerializer):
+    """Writes values without the secrets that are known; the bytes keep their number."""
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        kind, data = super().dumps_typed(obj)
+        return kind, mask_known_bytes(data)
+
+
 def _noun_serializer() -> JsonPlusSerializer:
     ours = [kind for module in (data, errors) for _, kind in inspect.getmembers(module, inspect.isclass)]
     nouns = [kind for kind in ours if issubclass(kind, Noun | errors.ResearchError)]
-    return JsonPlusSerializer(allowed_msgpack_modules=[(noun.__module__, noun.__name__) for noun in nouns])
+    return _MaskedSerializer(allowed_msgpack_modules=[(noun.__module__, noun.__name__) for noun in nouns])
 
 
 def recompiled(kind: type[_G], compiled: CompiledStateGraph[Any, Any, Any, Any], **more: Any) -> _G:

@@ -6,7 +6,6 @@ import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
-from dataclasses import replace
 from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -63,12 +62,10 @@ _STATUSES: ContextVar[list[int | Unreadable]] = ContextVar("statuses")
 class McpConnection:
     """A session with one server, started once; failures are SourceErrors naming it."""
 
-    def __init__(
-        self, name: str, server: McpServer, *, proxy: str = "", hide: Callable[[str], str] = lambda text: text
-    ) -> None:
-        """Set up a server with its variables filled in; `hide` masks secrets it tells."""
+    def __init__(self, name: str, server: McpServer, *, proxy: str = "") -> None:
+        """Set up a server with its variables filled in."""
         self.name = name
-        self._server, self._proxy, self._hide = server, proxy, hide
+        self._server, self._proxy = server, proxy
         self._client: Client | None = None
         self._bounds = MessageBounds(_MOST_MESSAGES, _MOST_VALUES, self._refuse)
         self._unfit: list[OfferedTool] = []
@@ -119,7 +116,7 @@ class McpConnection:
                 self._ended = explained = self._explained(error, "", statuses)
             raise explained from error
         blocks = (block.model_dump(by_alias=True, mode="json", exclude_none=True) for block in result.content)
-        answer = answer_of(blocks, result.structured_content, hide=self._hide)
+        answer = answer_of(blocks, result.structured_content)
         if result.is_error:
             raise tool_error(self.name, tool, answer)
         return answer
@@ -138,7 +135,7 @@ class McpConnection:
         """Open the session, keep it open until `close`, and close it, all in one task."""
         import anyio  # noqa: PLC0415 - only with a server
 
-        error_output = StandardError(self.name, self._hide)
+        error_output = StandardError(self.name)
         _STATUSES.set(statuses := [])
         try:
             # The time limit is the scope's own: what is entered inside a scope has to be left inside it.
@@ -208,8 +205,7 @@ class McpConnection:
         last = statuses[-1] if statuses else 0
         error, status = (last, None) if isinstance(last, Unreadable) else (error, last if last >= 400 else None)
         seconds, is_program = self._server.timeout_seconds, bool(self._server.command)
-        made = failure(self.name, error, about=about, status=status, seconds=seconds, is_program=is_program)
-        return replace(made, message=self._hide(made.message))
+        return failure(self.name, error, about=about, status=status, seconds=seconds, is_program=is_program)
 
 
 async def _accept(name: str, result: "CallToolResult") -> None:

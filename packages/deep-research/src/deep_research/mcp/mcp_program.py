@@ -8,7 +8,7 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from mcp.types import jsonrpc_message_adapter
 from deep_research.data.outside_tools import McpServer
 from deep_research.errors import Unreadable
 from deep_research.protocol.message_bounds import LINE_END, MessageBounds, Messages
+from deep_research.safe_text import safe_text
 
 _Incoming = ObjectSendStream[SessionMessage | Exception]
 _SECONDS = 2.0  # to end by itself once its input is closed, then once it is told to; to be gone once it is killed
@@ -33,10 +34,10 @@ _log = logging.getLogger(__name__)
 class StandardError:
     """A pipe for a program to write to, and a thread that reads it to its end."""
 
-    def __init__(self, name: str, hide: Callable[[str], str]) -> None:
+    def __init__(self, name: str) -> None:
         reader, writer = os.pipe()
         self.file = os.fdopen(writer, "w")
-        self._name, self._hide, self._last = name, hide, ""
+        self._name, self._last = name, ""
         self._thread = threading.Thread(target=self._read, args=(reader,), daemon=True)
         self._thread.start()
 
@@ -53,7 +54,7 @@ class StandardError:
     def _read(self, reader: int) -> None:
         with os.fdopen(reader, errors="replace") as lines:
             while line := lines.readline(2_000):
-                if said := self._hide(line.strip()):
+                if said := safe_text(line.strip()):
                     self._last = said
                     _log.info("%s: %s", self._name, said)
 

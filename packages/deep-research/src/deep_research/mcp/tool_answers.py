@@ -1,8 +1,7 @@
 """Read outside tools' answers in bounds; explain failures by type and code."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
 
@@ -10,6 +9,7 @@ from claimcheck.text.cleaning import shorten
 from deep_research.data.outside_tools import ToolAnswer, ToolContent
 from deep_research.errors import SourceError, Unreachable, Unreadable
 from deep_research.protocol.http_semantics import error_kind, status_meaning
+from deep_research.safe_text import safe_text
 
 MOST_CHARS = 400_000  # of one answer; about a hundred pages
 MOST_PARTS = 200  # of an answer, empty ones too
@@ -18,24 +18,21 @@ _CONNECTION_CLOSED, _REQUEST_TIMEOUT = -32000, -32001
 """Codes that the SDK gives of its own accord; the others are the server's."""
 
 
-def answer_of(
-    content: Iterable[Any], structured: Any = None, *, hide: Callable[[str], str] = lambda text: text
-) -> ToolAnswer:
-    """Return the answer in MCP or LangChain content blocks; `hide` masks secrets."""
+def answer_of(content: Iterable[Any], structured: Any = None) -> ToolAnswer:
+    """Return the answer in MCP or LangChain content blocks."""
     parts: list[ToolContent] = []
     left = MOST_CHARS
     blocks = iter(content)
     for block in islice(blocks, MOST_PARTS):
         part = _part(block if isinstance(block, Mapping) else {"type": "text", "text": str(block)})
-        text = hide(part.text)
-        if len(text) > left:
-            parts += [part.model_copy(update={"text": text[:left]}), ToolContent(kind="cut")]
+        if len(part.text) > left:
+            parts += [part.model_copy(update={"text": part.text[:left]}), ToolContent(kind="cut")]
             break
-        left -= len(text)
-        parts.append(part.model_copy(update={"text": text, "url": hide(part.url), "title": hide(part.title)}))
+        left -= len(part.text)
+        parts.append(part)
     else:
         parts += [ToolContent(kind="cut")] * (next(blocks, None) is not None)
-    return ToolAnswer(parts=tuple(parts), structured=_bounded(structured, hide))
+    return ToolAnswer(parts=tuple(parts), structured=_bounded(structured))
 
 
 def strings_in(value: Any) -> Iterable[str]:
@@ -68,18 +65,9 @@ def _web(uri: Any) -> str:
     return str(uri) if str(uri).startswith(("https://", "http://")) else ""
 
 
-def _bounded(structured: Any, hide: Callable[[str], str]) -> Any:
+def _bounded(structured: Any) -> Any:
     """Return the structured form, unless it is too long: the text says the same."""
-    if structured is None:
-        return None
-    text = json.dumps(structured, ensure_ascii=False)
-    if len(text) > MOST_CHARS:
-        return None
-    if (hidden := hide(text)) == text:
-        return structured
-    with suppress(ValueError):
-        return json.loads(hidden)
-    return None
+    return structured if len(json.dumps(structured, ensure_ascii=False)) <= MOST_CHARS else None
 
 
 def failure(
@@ -108,7 +96,7 @@ def tool_error(name: str, tool: str, answer: ToolAnswer) -> SourceError:
 
 def shortened(text: str) -> str:
     """Return outside text fit for a gap: clean, on one line, not long."""
-    return shorten(text, _LONGEST).rstrip(".")
+    return shorten(safe_text(text), _LONGEST).rstrip(".")  # a key that is cut is not known any more
 
 
 def _why(cause: BaseException, code: object, status: int | None, seconds: float) -> tuple[type[SourceError], str]:

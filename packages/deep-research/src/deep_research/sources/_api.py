@@ -5,20 +5,20 @@ from abc import abstractmethod
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import date
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from claimcheck.text.cleaning import mask_secrets, shorten
+from claimcheck.text.cleaning import shorten
 from claimcheck.text.tokens import STOP_WORDS
 from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, Gap, SearchResult
 from deep_research.errors import Blocked, ConfigError, NotFound, SourceError, Unreadable, WorkTooLarge
 from deep_research.ports import ApiClient, ApiResponse, Progress
 from deep_research.reading_child import limits_of
+from deep_research.safe_text import register_secrets
 from deep_research.sources._api_answers import Declaration
 from deep_research.sources._record_documents import read_page
 from deep_research.worker_pool import call_in_worker, in_worker_thread
@@ -176,6 +176,9 @@ class ApiSource(Declaration, Generic[Options]):
         self.options = options
         self._client = client
         self._keys = {name: keys[name].strip() for name in self.variables() if keys.get(name, "").strip()}
+        # Their parts too, and how basic authentication writes them.
+        secrets = (value for name, value in self._keys.items() if not name.endswith("_URL"))
+        register_secrets(form for v in secrets for form in (v, *v.split(":"), basic(v), basic(f"{v}:")))
 
     @classmethod
     def build(cls, options: Mapping[str, Any] | None, client: ApiClient, keys: Mapping[str, str]) -> Self:
@@ -217,13 +220,10 @@ class ApiSource(Declaration, Generic[Options]):
             return SearchResult()
         self._insist_on_key()
         result = SearchResult()
-        try:
-            for attempt in attempts(query, narrow=self.narrow, max_chars=self.max_query_chars):
-                result = await self._search(attempt, limit)
-                if result.found:
-                    break
-        except SourceError as error:
-            raise self._without_secrets(error) from None
+        for attempt in attempts(query, narrow=self.narrow, max_chars=self.max_query_chars):
+            result = await self._search(attempt, limit)
+            if result.found:
+                break
         kept: dict[str, Found] = {}
         for one in result.found:
             kept.setdefault(one.key, one)
@@ -235,12 +235,9 @@ class ApiSource(Declaration, Generic[Options]):
             if text := await _text_in(found):
                 return text
         self._insist_on_key()
-        try:
-            for read in await self._read(found):
-                if text := await _text_in(read):
-                    return text
-        except SourceError as error:
-            raise self._without_secrets(error) from None
+        for read in await self._read(found):
+            if text := await _text_in(read):
+                return text
         where = found.url or found.key
         raise NotFound(f"{self.name} has no text of {found.title!r}: open {where}", source=self.name, url=found.url)
 
@@ -278,22 +275,12 @@ class ApiSource(Declaration, Generic[Options]):
         return self._keys.get(self.key_variable() or "", "")
 
     def _gap(self, what: str, why: str | SourceError) -> Gap:
-        why = self._without_secrets(why).message if isinstance(why, SourceError) else why
-        return Gap(what=what, why=why, source=self.name)
+        return Gap(what=what, why=why.message if isinstance(why, SourceError) else why, source=self.name)
 
     def _insist_on_key(self) -> None:
         if missing := self.missing(self.options, self._keys):
             raise Blocked(f"{self.name} is not ready: {missing}", source=self.name)
 
-    def _without_secrets(self, error: SourceError) -> SourceError:
-        secrets = tuple(self._secrets())
-        texts = {name: value for name, value in vars(error).items() if isinstance(value, str)}
-        return replace(error, **{name: mask_secrets(text, secrets) for name, text in texts.items()})
-
-    def _secrets(self) -> Iterable[str]:
-        """Yield the keys, their parts, and how basic authentication writes them."""
-        for value in (value for name, value in self._keys.items() if not name.endswith("_URL")):
-            yield from (value, *value.split(":"), basic(value), basic(f"{value}:"))
 
 
 def join_parts(between: str, *parts: str) -> str:

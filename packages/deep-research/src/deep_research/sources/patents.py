@@ -5,7 +5,7 @@ APIs: https://developers.epo.org (Open Patent Services), https://data.uspto.gov/
 
 import asyncio
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
@@ -14,6 +14,7 @@ from typing import ClassVar
 from deep_research.data import Found, SearchResult
 from deep_research.errors import Blocked, NotFound, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
+from deep_research.safe_text import register_secrets
 from deep_research.sources._api import ApiSource, DatedOptions, Pace, basic, join_parts, keywords, read_answer
 from deep_research.sources._api_answers import Node, Record
 from deep_research.sources._record_documents import Fact, Item, distinct, people
@@ -120,15 +121,12 @@ class EpoSource(ApiSource[DatedOptions]):
                 address, form = f"{self._base()}/auth/accesstoken", {"grant_type": "client_credentials"}
                 response = await self._client.request("POST", address, form=form, headers=headers)
                 self._token, seconds = await read_answer(parse_token, response)
+                register_secrets((self._token,))
                 self._valid_until = datetime.now(UTC) + timedelta(seconds=seconds - 60)
         return await self._get(path, params)
 
     def _headers(self) -> dict[str, str]:
         return {**self.headers, "authorization": f"Bearer {self._token}"}
-
-    def _secrets(self) -> Iterator[str]:
-        yield from super()._secrets()
-        yield self._token
 
 
 def search_query(query: str, options: DatedOptions) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from deep_research.concurrency import keep_soon
 from deep_research.errors import ResearchError, StoreError
-from deep_research.safe_text import mask_known
+from deep_research.safe_text import mask_record
 from deep_research.stores.run_store import StoredCall, StoredJournal, StoredNote
 from deep_research.stores.sqlite_file import open_database, tell_sqlite_errors
 
@@ -52,10 +52,15 @@ class SingleFlightJournal(StoredJournal):
         """Return the answer that is kept under a key."""
 
     @abstractmethod
+    def _note(self, kind: str, request: str, answer: str) -> None:
+        """Store a note."""
+
+    @abstractmethod
     def _begin_keeping(self, key: str, call: StoredCall, *, at_once: bool) -> Future[None]:
         """Start storing a call; with `at_once` it survives a kill once this returns."""
 
     async def call(self, kind: str, request: str, make: Callable[[], Awaitable[str]]) -> tuple[str, bool]:
+        request = mask_record(request)
         key = call_key(kind, request)
         while (running := self._running.get(key)) is not None:
             try:
@@ -78,7 +83,7 @@ class SingleFlightJournal(StoredJournal):
         except Exception as error:
             future.set_exception(error)
             future.exception()  # seen: waiting for it is optional
-            self.note(FAILED, f"{kind} {request}", mask_known(_as_json(error)))
+            self.note(FAILED, f"{kind} {request}", _as_json(error))
             raise
         except BaseException:
             future.cancel()
@@ -91,7 +96,7 @@ class SingleFlightJournal(StoredJournal):
         """Make the call and keep its answer, unless `make` has kept it already."""
         self._begun[key] = time.monotonic()
         try:
-            answer = await make()
+            answer = mask_record(await make())  # what is gone on with is what is kept
             self._begin(kind, request, answer, at_once=False)
             # Shielded: a task that is cancelled must not take a write back that waits for its thread.
             await asyncio.shield(asyncio.wrap_future(self._kept[key]))
@@ -103,7 +108,10 @@ class SingleFlightJournal(StoredJournal):
         return answer
 
     def keep(self, kind: str, request: str, answer: str) -> None:
-        self._begin(kind, request, answer, at_once=True)
+        self._begin(kind, mask_record(request), mask_record(answer), at_once=True)
+
+    def note(self, kind: str, request: str, answer: str) -> None:
+        self._note(kind, mask_record(request), mask_record(answer))
 
     def _begin(self, kind: str, request: str, answer: str, *, at_once: bool) -> None:
         """Start storing an answer once; the event loop waits only if `at_once`."""
@@ -111,7 +119,7 @@ class SingleFlightJournal(StoredJournal):
         with self._keeping:
             if key not in self._kept:
                 seconds = time.monotonic() - self._begun.get(key, time.monotonic())
-                call = StoredCall(kind, request, mask_known(answer), time.time(), seconds)
+                call = StoredCall(kind, request, answer, time.time(), seconds)
                 self._kept[key] = self._begin_keeping(key, call, at_once=at_once)
 
     def finish_writing(self) -> None:
@@ -119,7 +127,7 @@ class SingleFlightJournal(StoredJournal):
         wait(list(self._kept.values()))
 
     def find(self, kind: str, request: str) -> str | None:
-        return self._find(call_key(kind, request))
+        return self._find(call_key(kind, mask_record(request)))
 
     def count(self, kind: str) -> int:
         return len(self.answers(kind))
@@ -157,7 +165,7 @@ class SqliteJournal(SingleFlightJournal):
             self._db.execute(_KEEP, (key, *call))
         self._keys.add(key)
 
-    def note(self, kind: str, request: str, answer: str) -> None:
+    def _note(self, kind: str, request: str, answer: str) -> None:
         with self._lock, tell_sqlite_errors(self._path):
             self._db.execute(_NOTE, (kind, request, answer))
 

@@ -14,7 +14,7 @@ from deep_research.concurrency import COMPUTING
 from deep_research.data import Document, Found, Passage, PassageHit, Snapshot, Source
 from deep_research.data.noun import copy_fields
 from deep_research.errors import StoreError
-from deep_research.safe_text import safe_text
+from deep_research.safe_text import mask_in_place, mask_known, safe_noun, safe_text
 from deep_research.search.passage_search import Text, search
 from deep_research.search.term_index import VERSION, TermIndex
 from deep_research.stores.run_store import StoredPassage, StoredSnapshot
@@ -132,20 +132,22 @@ class SqliteLibrary:
 
     @_guarded
     def add_source(self, found: Found) -> Source:
+        key = mask_known(found.key)
         with self._transaction():
-            row = self._db.execute("SELECT number, facts FROM sources WHERE key = ?", (found.key,)).fetchone()
+            row = self._db.execute("SELECT number, facts FROM sources WHERE key = ?", (key,)).fetchone()
             if row:
                 return _source(*row)
             named = {"title": _one_line(found.title), "location": _one_line(found.location)}
             authors = tuple(_one_line(author) for author in found.authors)
-            facts = copy_fields(Source, found, id="", authors=authors, **named).model_dump_json(exclude={"id"})
+            made = safe_noun(copy_fields(Source, found, id="", authors=authors, **named), safe=mask_known)
+            facts = made.model_dump_json(exclude={"id"})
             insert = "INSERT INTO sources (key, title, facts) VALUES (?, ?, ?)"
-            number = self._db.execute(insert, (found.key, named["title"], facts)).lastrowid
+            number = self._db.execute(insert, (key, named["title"], facts)).lastrowid
             return _source(number or 0, facts)
 
     @_guarded
     def add_snapshot(self, source: str, document: Document, *, retrieved_at: str) -> Snapshot:
-        number = _number(source)
+        number, document = _number(source), safe_noun(document, safe=mask_in_place)
         with self._transaction():
             if self.source(source) is None:
                 raise StoreError(f"{self._path}: There is no source {source} in this library.", path=self._path)
