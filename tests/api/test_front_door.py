@@ -166,3 +166,22 @@ def test_what_is_copied_from_documents_is_nobodys_claim(tmp_path: Path, own_stat
     assert said.replace("`<REPO>`", "\\<REPO>") in report.report
     assert DOUBT_SIGN not in report.report
     assert report.problems == ()
+
+
+@pytest.mark.parametrize("one", [str, Path])
+async def test_one_path_is_one_document(one: type, docs: str, own_state: Path) -> None:
+    research(QUESTION, docs=one(docs))
+    await run_deep_research(QUESTION, graph=build_deep_research_graph(docs=one(docs)))
+    assert [record.docs for record in list_runs(own_state)] == 2 * [(docs,)]
+
+
+@pytest.mark.parametrize("docs", [5, [None], b"notes", {"a": 1}.values()])
+def test_what_is_no_path_is_refused_in_words(docs: Any) -> None:
+    with pytest.raises(ConfigError, match="`docs` is the path of a file or folder"):
+        research(QUESTION, docs=docs)
+
+
+@pytest.mark.parametrize("question", [5, None, b"what?"])
+def test_what_is_no_text_is_no_question(question: Any) -> None:
+    with pytest.raises(ConfigError, match="The question is a text"):
+        research(question)

@@ -289,6 +289,12 @@ def test_rows_beyond_the_limit_are_left_out_with_a_warning(monkeypatch: pytest.M
     assert document.warnings == ("only the first 50 rows of sheet 'Sales' were read",)
 
 
+def test_csv_with_a_header_longer_than_is_looked_at_for_its_delimiter():
+    names = [f"measure {number}" for number in range(3_000)]
+    data = "\n".join(";".join(row) for row in (names, ["1,5"] * 3_000)).encode()
+    assert "measure 2999: 1,5" in read(data, "t.csv").text
+
+
 @pytest.mark.parametrize("delimiter", [";", "\t"])
 def test_csv_with_any_delimiter(delimiter: str):
     out = io.StringIO()

@@ -2,6 +2,7 @@
 
 import math
 import sqlite3
+import tracemalloc
 from collections import Counter
 from collections.abc import Mapping
 
@@ -46,6 +47,19 @@ def test_every_term_is_found_whole(text: str) -> None:
 def test_a_term_is_no_part_of_another() -> None:
     index = index_of(("", {1: ("maxconnections", "")}))
     assert [index.frequency(term) for term in ("max", "connect", "maxconnect")] == [0, 0, 1]
+
+
+def test_of_a_long_document_some_thousand_passages_are_in_memory_at_a_time() -> None:
+    index = TermIndex(sqlite3.connect(":memory:", isolation_level=None))
+    index.create()
+    tracemalloc.start()
+    try:
+        index.add("Lamp", dict.fromkeys(range(1, 50001), ("zebra " * 150, "")))
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert index.frequency("zebra") >= 40_000
+    assert most < 40_000_000  # the terms of all are 45 MB
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

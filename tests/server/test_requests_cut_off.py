@@ -107,6 +107,31 @@ def test_a_stream_that_was_left_goes_on_also_when_its_run_has_come_to_its_end(ch
     chat.assert_paid_once()
 
 
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses"])
+def test_an_answer_that_nobody_waited_for_was_not_given(chat: Chat, own_state: Path, path: str) -> None:
+    asked = ASKED if path.endswith("completions") else {"model": "deep-research", "input": QUESTION}
+    with pytest.raises(httpx.ReadTimeout):
+        chat.http.post(path, json=asked, timeout=httpx.Timeout(TIMEOUT, read=1))
+    chat.until_held()
+    chat.script.go.set()
+    (run,) = run_ids(own_state)
+    assert events_of(chat.http, f"/api/v1/runs/{run}/events")[-1]["event"] == "end"
+    for _ in range(8):  # the run has ended, and its answer is on its way at once
+        send_and_leave(chat.http, path, asked)
+    done = chat.http.post(path, json=asked)
+    assert (done.status_code, done.json()["id"].endswith(run)) == (200, True)
+    chat.assert_paid_once()
+    assert not chat.http.post(path, json=asked).json()["id"].endswith(run)  # that client had its answer
+
+
+def send_and_leave(http: httpx.Client, path: str, asked: dict[str, object]) -> None:
+    """Send a request whole and be gone before its answer."""
+    body = json.dumps(asked)
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+    with socket.create_connection((http.base_url.host, http.base_url.port)) as leaving:
+        leaving.sendall(f"{head}\r\n\r\n{body}".encode())
+
+
 def test_two_clients_that_ask_the_same_at_once_share_a_run(chat: Chat, own_state: Path) -> None:
     with chat.http.stream("POST", "/v1/chat/completions", json={**ASKED, "stream": True}) as answer:
         chunks = answer.iter_bytes()
@@ -123,10 +148,7 @@ def test_a_run_whose_client_left_before_its_stream_began_is_stopped(
     chat: Chat, own_state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run_service, "_LEFT_SECONDS", 0.2)
-    body = json.dumps({**ASKED, "stream": True})
-    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
-    with socket.create_connection((chat.http.base_url.host, chat.http.base_url.port)) as leaving:
-        leaving.sendall(f"{head}\r\n\r\n{body}".encode())
+    send_and_leave(chat.http, "/v1/chat/completions", {**ASKED, "stream": True})
     # Its events end at once where they are asked for before it is carried out.
     while [record.status for record in api.list_runs(home=own_state)] != ["stopped"]:
         threading.Event().wait(0.05)

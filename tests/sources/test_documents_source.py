@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from deep_research.data import Gap, SearchResult
-from deep_research.errors import ConfigError, NotFound
+from deep_research.errors import ConfigError, NotFound, Stopped
 from deep_research.isolated_reading import CRASHED
 from deep_research.ports import Library
 from deep_research.sources import documents as _document_reading
@@ -256,6 +256,28 @@ def test_a_reader_that_hangs_costs_one_file(folder: Path):
     assert hung.document is None
     assert hung.why == "reading it crashed, or took too much memory or time"
     assert good.document is not None
+
+
+def test_one_long_text_is_in_memory_at_a_time_whoever_reads(tmp_path: Path):
+    """The readings are of several runs, of several owners perhaps; a short text does not wait."""
+    paths = [tmp_path / name for name in ("one.txt", "two.txt", "short.txt")]
+    for path, times in zip(paths, (400_000, 400_000, 4), strict=True):
+        path.write_text(f"All of {path.stem}.\n\n" * times)
+    one, two, short = map(str, paths)
+
+    def leave() -> None:
+        raise Stopped("another has the room")
+
+    reading = _document_reading.read_in_child([one, two], 64_000_000, go_on=lambda: None)
+    assert next(reading)[1].document is not None
+    with pytest.raises(Stopped):
+        next(_document_reading.read_in_child([two], 64_000_000, go_on=leave))
+    ((_, beside),) = _document_reading.read_in_child([short], 64_000_000, go_on=leave)
+    assert beside.document is not None
+    assert next(reading)[1].document is not None
+    reading.close()
+    ((_, after),) = _document_reading.read_in_child([two], 64_000_000)
+    assert after.document is not None
 
 
 _INDEXER = """

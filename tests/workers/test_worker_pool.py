@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from deep_research import worker_pool
 from deep_research.concurrency import OWNER
 from deep_research.errors import ResearchError, Stopped, Unreadable, WorkTooLarge
 from deep_research.worker_child import Limits
-from deep_research.worker_pool import StopSwitch, call_in_worker, in_worker_thread
+from deep_research.worker_pool import StopSwitch, call_in_worker, in_worker_thread, own_worker
 
 _SHORT, _LONG = Limits(memory=300_000_000, cpu_seconds=1.0), Limits(memory=300_000_000, cpu_seconds=60.0)
 
@@ -142,3 +143,17 @@ def test_a_worker_ends_with_the_program_it_works_for(
     while Path(f"/proc/{told.read_text()}/cmdline").exists() and time.monotonic() < until:
         time.sleep(0.05)
     assert not Path(f"/proc/{told.read_text()}/cmdline").exists()
+
+
+def test_of_a_long_answer_little_is_in_memory_before_there_is_room_for_it() -> None:
+    held = list[int]()
+    with own_worker() as worker:
+        worker.send("tests.workers.hostile_work:say", text := "x" * 40_000_000)
+        tracemalloc.start()
+        try:
+            answer = worker.result(str, 60.0, take_room=lambda: held.append(tracemalloc.get_traced_memory()[1]))
+        finally:
+            tracemalloc.stop()
+    assert answer == text
+    (most,) = held
+    assert most < 10_000_000

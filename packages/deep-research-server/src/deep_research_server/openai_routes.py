@@ -16,6 +16,7 @@ from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi import Path as InPath
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
+from starlette.types import Receive, Scope, Send
 
 from deep_research import api
 from deep_research.api import Run
@@ -128,16 +129,15 @@ class _Asking(NamedTuple):
     async def wait(self, request: Request) -> _Outcome:
         """Wait for the run's outcome. Raises HTTPException if the client leaves first."""
         ended = asyncio.create_task(self.service.wait(self.run))
-        gone = asyncio.create_task(_leaves(request))
+        gone = asyncio.create_task(_leaves(request.receive))
         try:
             with self.service.attend(self.run):
                 await asyncio.wait([ended, gone], return_when=asyncio.FIRST_COMPLETED)
-                if not ended.done():
+                if gone.done():
                     raise HTTPException(408, "The client has left.")
         finally:
             ended.cancel()
             gone.cancel()
-        await self.service.hand_over(self.run)
         return await make_answer(self.outcome)
 
     async def progress(self) -> AsyncIterator[str | None]:
@@ -163,10 +163,32 @@ class _Asking(NamedTuple):
         return _Outcome(record.error or "The research was stopped.", record.status != "declined", [], cost)
 
 
-async def _leaves(request: Request) -> None:
+async def _leaves(receive: Receive) -> None:
     """Wait until the client of a request, whose body was read, goes away."""
-    while (await request.receive())["type"] != "http.disconnect":
+    while (await receive())["type"] != "http.disconnect":
         pass
+
+
+class _Awaited(Response):
+    """A whole answer; its run is handed over when it was sent to who is still there."""
+
+    def __init__(self, asking: _Asking, made: Response) -> None:
+        super().__init__(made.body, made.status_code, media_type=made.media_type)
+        self._asking = asking
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See Response."""
+        body, gone = bytes(self.body), asyncio.create_task(_leaves(receive))
+        try:
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            await send({"type": "http.response.body", "body": body[:-1], "more_body": True})
+            # Before the last byte: who has it all may ask the same anew, which is another run.
+            left, _ = await asyncio.wait([gone], timeout=0)
+            if not left:
+                await self._asking.service.hand_over(self._asking.run)
+            await send({"type": "http.response.body", "body": body[-1:]})
+        finally:
+            gone.cancel()
 
 
 async def _begin(
@@ -202,12 +224,12 @@ async def complete_chat(asked: ChatRequest, request: Request, service: Service, 
     done = await asking.wait(request)
     if done.failed:
         error = {"message": done.text, "type": "server_error", "param": None, "code": "research_failed"}
-        return JSONResponse({"error": error}, status_code=503)
+        return _Awaited(asking, JSONResponse({"error": error}, status_code=503))
     links = [{"type": "url_citation", "url_citation": link} for link in done.annotations]
     message = {"role": "assistant", "content": done.text, "refusal": None, "annotations": links}
     choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
     told = {"choices": [choice], "usage": _chat_usage(done.ledger)}
-    return JSONResponse({**_chat_head(asking, "chat.completion"), **told})
+    return _Awaited(asking, JSONResponse({**_chat_head(asking, "chat.completion"), **told}))
 
 
 def _chat_head(asking: _Asking, kind: str) -> dict[str, Any]:
@@ -260,9 +282,10 @@ async def create_response(asked: ResponseRequest, request: Request, service: Ser
     asking = await _begin(service, owner, asked.model, (question, history), is_awaited=is_awaited, asked_by=before)
     if asked.stream:
         return FairStream(_response_events(asking))
-    if is_awaited:
-        await asking.wait(request)
-    return await _shown(asking, background=asked.background)
+    if not is_awaited:
+        return await _shown(asking, background=True)
+    await asking.wait(request)
+    return _Awaited(asking, await _shown(asking, background=False))
 
 
 async def _said_before(service: Service, owner: str, run: Run) -> list[Message]:

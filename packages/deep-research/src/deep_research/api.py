@@ -15,7 +15,7 @@ from deep_research.assembly.own_objects import NOTHING, OwnObjects, take_objects
 from deep_research.assembly.reasoner_choice import list_models as list_models
 from deep_research.assembly.reasoner_choice import named_providers as named_providers
 from deep_research.assembly.reasoner_choice import provider_of as provider_of
-from deep_research.assembly.run_settings import Preview, preview
+from deep_research.assembly.run_settings import Docs, Preview, preview
 from deep_research.concurrency import run_now
 from deep_research.conversation.history import read_history
 from deep_research.conversation.plan_outline import format_outline as format_outline
@@ -72,7 +72,6 @@ if TYPE_CHECKING:
     from deep_research.sources import SourceRow
 
 readable_suffixes, list_strategies, parse_age = registry.suffixes, sources.strategies, deletion.parse_age
-Docs = Sequence["str | PathLike[str]"]
 History = Sequence["str | tuple[str, str] | Message | BaseMessage | Mapping[str, Any]"]
 
 
@@ -90,9 +89,9 @@ def start_run(
 
     See `research` for the other arguments. Raises ConfigError for unusable input (nothing is made then), StoreError.
     """
-    home, paths = home or settings_module.home(), [str(path) for path in docs]
+    home = home or settings_module.home()
     made = research_run.create_run(
-        question, settings, home=home, docs=paths, history=read_history(history), wanted_id=wanted_id
+        question, settings, home=home, docs=docs, history=read_history(history), wanted_id=wanted_id
     )
     return Run(made, home, mcp_servers=settings.mcp_servers, own=own)
 
@@ -115,7 +114,7 @@ def start_verification(
     if given.revises and not own.models and estimate_verification(settings, ()) is None:
         raise ConfigError("Only a model puts a text right: choose one (model_provider).", setting="fix", value=True)
     home = home or settings_module.home()
-    made = create_verification(given, settings, home=home, docs=[str(path) for path in docs], wanted_id=wanted_id)
+    made = create_verification(given, settings, home=home, docs=docs, wanted_id=wanted_id)
     return Run(made, home, mcp_servers=settings.mcp_servers, own=own)
 
 
@@ -155,7 +154,7 @@ async def averify(
     return await run.carry_out()
 
 
-async def begin_desk(question: str, settings: Settings, *, home: Path, docs: Sequence[str] = ()) -> Begun:
+async def begin_desk(question: str, settings: Settings, *, home: Path, docs: Docs = ()) -> Begun:
     """Create an agent's session (see `runs.research_desk`). Raises ConfigError."""
     from deep_research.runs.research_desk import begin_desk as begin  # noqa: PLC0415 - only where it is asked for
 

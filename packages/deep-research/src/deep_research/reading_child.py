@@ -13,6 +13,8 @@ from deep_research.worker_child import Limits, limited
 
 _SNIFFED = 8192
 _MEGABYTE = 1_000_000
+_MOST_TEXT = 64 * 2**20
+"""Characters of a document, which the program holds while it is indexed, twice for a moment; as many as a file has bytes."""
 _TEXTS = frozenset({"html", "plain", "jsonl", "table"})
 """Formats that are read as they lie: an honest page of 2 MB takes 2 s."""
 NO_TEXT = "no text"  # what is said of a file without any, and of pages of a PDF, which may be pictures
@@ -127,6 +129,6 @@ def _read_once(reader: Reader, data: bytes, name: str) -> tuple[Document | None,
         document = read_here(reader, data, name)
     except Unreadable as error:
         return None, error.message
-    if len(document.text) > (most := 20 * _MEGABYTE + 4 * len(data)):
-        return None, f"its text is longer than {most // _MEGABYTE} million characters"
+    if len(document.text) > (most := min(20 * _MEGABYTE + 4 * len(data), _MOST_TEXT)):
+        return None, f"its text is longer than {most // _MEGABYTE} million characters: divide it into several files"
     return document, ""

@@ -37,7 +37,8 @@ _MODULE = "deep_research.worker_child"
 _PROCESSES = max(2, min(4, os.cpu_count() or 2))
 _START_SECONDS = 120.0
 _MOMENT = 0.05
-_ANSWERS_AHEAD = 4  # each may hold a whole book
+_PIECE, _PIECES_AHEAD = 1_000_000, 4
+"""Bytes of an answer, which may hold a whole book, that are taken in one go, and how many such wait for who asked."""
 _MOST_ANSWER = 500_000_000
 _NOTHING_OFFERED: Mapping[str, Callable[..., Any]] = {}
 
@@ -98,7 +99,7 @@ class Worker:
             stderr=subprocess.DEVNULL,
             env=bare_environment() | {"MALLOC_ARENA_MAX": "1"},  # else each thread reserves 64 MB of address space
         )
-        self._lines: queue.Queue[bytes] = queue.Queue(_ANSWERS_AHEAD)
+        self._pieces: queue.Queue[bytes] = queue.Queue(_PIECES_AHEAD)
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
         self._is_done = self._line(_START_SECONDS)[:1] == RESULT
@@ -113,16 +114,25 @@ class Worker:
 
     def _listen(self) -> None:
         assert self._process.stdout
-        for line in iter(partial(self._process.stdout.readline, _MOST_ANSWER), b""):
-            self._lines.put(line)  # a longer one comes in pieces, which are no whole line
-        self._lines.put(b"")
+        for piece in iter(partial(self._process.stdout.readline, _PIECE), b""):
+            self._pieces.put(piece)
+        self._pieces.put(b"")
 
-    def _line(self, seconds: float) -> bytes:
-        """Return the next whole line; b"" if the process ended or exceeds `seconds`."""
+    def _piece(self, seconds: float) -> bytes:
+        """Return the next part of a line; b"" if the process ended or exceeds `seconds`."""
         with suppress(queue.Empty):
-            line = self._lines.get(timeout=max(0.0, seconds))
-            return line if line.endswith(b"\n") else b""
+            return self._pieces.get(timeout=max(0.0, seconds))
         return b""
+
+    def _line(self, seconds: float, take_room: Callable[[], object] = lambda: None) -> bytes | bytearray:
+        """Return the next whole line; b"" if the process ended or exceeds `seconds`."""
+        line: bytes | bytearray = self._piece(seconds)
+        if line and not line.endswith(b"\n"):
+            take_room()
+            line = bytearray(line)  # which grows in its place
+            while not line.endswith(b"\n") and (piece := self._piece(seconds)) and len(line) <= _MOST_ANSWER:
+                line += piece
+        return line if line.endswith(b"\n") else b""
 
     def _send(self, value: Any) -> None:
         assert self._process.stdin
@@ -136,24 +146,35 @@ class Worker:
         name = function if isinstance(function, str) else f"{function.__module__}:{function.__qualname__}"
         self._send((name, args, limits))
 
-    def result(self, returns: Any, seconds: float, offered: Mapping[str, Callable[..., Any]] = _NOTHING_OFFERED) -> Any:
+    def result(
+        self,
+        returns: Any,
+        seconds: float,
+        offered: Mapping[str, Callable[..., Any]] = _NOTHING_OFFERED,
+        take_room: Callable[[], object] = lambda: None,
+    ) -> Any:
         """Return the next result, checked as `returns`; its call may ask for `offered`.
+
+        `take_room` is called before more of it than a piece is taken into memory; until then it stays with the process.
 
         Raises WorkTooLarge when the process has ended or takes longer than `seconds`, and what the function raised: an
         error of ours as itself, another one as ResearchError.
         """
         ends, self._is_done = time.monotonic() + seconds, False
-        while (line := self._line(ends - time.monotonic())) and line[:1] == ASKS:
+        while (line := self._line(ends - time.monotonic(), take_room)) and line[:1] == ASKS:
             name, args, named = json.loads(line[2:])
             if name not in offered:
                 break
             asked = time.monotonic()
             self._send(offered[name](*args, **named))
             ends += time.monotonic() - asked
-        kind, is_last, told = line[:1], line[1:2] == LAST, line[2:]
+        kind, is_last = line[:1], line[1:2] == LAST
         if not line or kind == ASKS:
             raise WorkTooLarge("it crashed, or took too much memory or time")
-        value = json.loads(told)
+        text = str(memoryview(line)[2:], "utf-8", "surrogatepass")
+        del line  # there is enough of a whole book in memory without it
+        value = json.loads(text)
+        del text
         self._is_done = not is_last
         if kind == RESULT:
             return _adapter(returns).validate_python(value)
@@ -170,7 +191,7 @@ class Worker:
         """End the process and its thread."""
         self.kill()
         while self._listener.is_alive():  # it may be waiting for room
-            self._line(_MOMENT)
+            self._piece(_MOMENT)
         self._process.communicate()
 
 

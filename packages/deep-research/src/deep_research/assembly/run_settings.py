@@ -1,8 +1,11 @@
 """A run's checked settings, with choices that depend on today's keys settled."""
 
+import os
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.util import find_spec
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +19,19 @@ from deep_research.settings import Settings, load_keys
 from deep_research.stores.open_stores import open_runs
 from deep_research.stores.run_store import RunRecord, RunStore
 from deep_research.templates import NONE, load_templates, named_template, template_folders
+
+Docs = str | PathLike[str] | Sequence[str | PathLike[str]]
+"""One file or folder of the user's, or several."""
+
+
+def named_paths(docs: Docs) -> list[str]:
+    """Return the paths that a caller named. Raises ConfigError for what is none."""
+    with suppress(TypeError):
+        paths = [os.fspath(one) for one in ([docs] if isinstance(docs, str | bytes | PathLike) else docs)]
+        if all(isinstance(path, str) for path in paths):
+            return paths
+    message = f"`docs` is the path of a file or folder, or a list of such paths, not {docs!r:.80}."
+    raise ConfigError(message, setting="docs", value=repr(docs)[:80])
 
 
 def check_usable(docs: Sequence[str], settings: Settings, *, home: Path) -> None:
@@ -53,9 +69,10 @@ def _strategy(settings: Settings, docs: Sequence[str], provider: str) -> str:
 
 
 def begin_run(
-    settings: Settings, *, home: Path, docs: Sequence[str], question: str, wanted_id: str = "", **told: Any
+    settings: Settings, *, home: Path, docs: Docs, question: str, wanted_id: str = "", **told: Any
 ) -> RunStore:
     """Make a run, with `told` in its record too. Raises ConfigError, StoreError."""
+    docs = named_paths(docs)
     check_usable(docs, settings, home=home)
     settings = settle(settings, docs, question)
     runs = open_runs(home)

@@ -102,7 +102,8 @@ class TableReader:
 def _delimiter(text: str, name: str) -> str:
     if name.lower().endswith((".tsv", ".tab")):
         return "\t"
-    lines = [line for line in text[:20_000].split("\n")[:-1] or [text] if line.strip()][:20]
+    end = text.find("\n", 20_000)  # a header may be longer than this
+    lines = [line for line in (text[:end] if end >= 0 else text).split("\n") if line.strip()][:20]
 
     def evenness(delimiter: str) -> tuple[int, int]:
         widths = [len(row) for row in csv.reader(lines, delimiter=delimiter)]

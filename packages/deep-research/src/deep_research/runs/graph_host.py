@@ -178,7 +178,7 @@ def _new_run(question: str, given: Given, *, history: Sequence[Message] = (), wa
         question,
         settings_module.load_settings(**given.settings),
         home=given.home,
-        docs=[str(path) for path in given.own.get("docs", ())],
+        docs=given.own.get("docs", ()),
         history=(*read_history(given.own.get("history", ())), *history),
         wanted_id=wanted_id,
     )

@@ -15,6 +15,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from deep_research.assembly.environment import RunEnvironment, open_context
+from deep_research.assembly.run_settings import Docs
 from deep_research.concurrency import held_beside, in_background, in_export
 from deep_research.data import LIBRARY, Action, Claim, Decision, Export, Question, Section, Verdict
 from deep_research.data.noun import Noun, copy_fields
@@ -60,7 +61,7 @@ class _Kept(Noun):
     verification: Verification
 
 
-async def begin_desk(question: str, settings: Settings, *, home: Path, docs: Sequence[str] = ()) -> Begun:
+async def begin_desk(question: str, settings: Settings, *, home: Path, docs: Docs = ()) -> Begun:
     """Create a session; without docs and sources, on the web. Raises ConfigError."""
     searched = "" if docs or settings.sources else settings.strategy or "auto"
     changed = settings.model_copy(update={"workflow": "desk", "strategy": searched or settings.strategy})

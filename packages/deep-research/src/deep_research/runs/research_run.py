@@ -10,7 +10,7 @@ from typing import Any
 from claimcheck.language import detect
 from deep_research.assembly.environment import Job, RunEnvironment
 from deep_research.assembly.page_access import QuestionPages
-from deep_research.assembly.run_settings import begin_run
+from deep_research.assembly.run_settings import Docs, begin_run
 from deep_research.concurrency import Turns, held_beside
 from deep_research.data import Message, Question, Report
 from deep_research.errors import ConfigError, Declined
@@ -38,7 +38,7 @@ def create_run(
     settings: Settings,
     *,
     home: Path,
-    docs: Sequence[str] = (),
+    docs: Docs = (),
     history: Sequence[Message] = (),
     wanted_id: str = "",
 ) -> RunStore:
@@ -56,6 +56,10 @@ def create_run(
 
 def clean_question(question: str) -> str:
     """Return a question as printable text; raise ConfigError if empty or too long."""
+    if not isinstance(question, str):  # a caller's program is not checked
+        raise ConfigError(
+            f"The question is a text, not {question!r:.80}.", setting="question", value=repr(question)[:80]
+        )
     text = "".join(c if c.isprintable() else " " for c in safe_text(question))
     text = " ".join(text.split())
     if not text:

@@ -1,6 +1,5 @@
 """A run that verifies somebody else's report, with all that a run has."""
 
-from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 from claimcheck.language import detect
 from deep_research.assembly.environment import Job
-from deep_research.assembly.run_settings import begin_run
+from deep_research.assembly.run_settings import Docs, begin_run
 from deep_research.data import GivenReport, Question
 from deep_research.errors import ConfigError
 from deep_research.run_context.context import RunContext
@@ -27,7 +26,7 @@ MOST_CHARS, MOST_STATEMENTS = 500_000, 20_000
 
 
 def create_verification(
-    given: GivenReport, settings: Settings, *, home: Path, docs: Sequence[str] = (), wanted_id: str = ""
+    given: GivenReport, settings: Settings, *, home: Path, docs: Docs = (), wanted_id: str = ""
 ) -> RunStore:
     """Create a run that verifies a report; raise ConfigError or StoreError."""
     given = safe_noun(given)

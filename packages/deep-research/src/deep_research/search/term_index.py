@@ -9,6 +9,7 @@ import math
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
 
 from claimcheck.text.tokens import content_terms, join_index_terms
 from deep_research.concurrency import COMPUTING
@@ -17,6 +18,7 @@ from deep_research.search.title_names import heading_key, title_keys
 VERSION = "7"
 """Changes whenever the same passage would give other terms, or be stored in another way; stores rebuild an index of another version."""
 TITLE_WEIGHT = 3  # occurrences in the text for one in the title (BM25F of Robertson, Zaragoza & Taylor, 2004)
+_ROWS = 8192  # that wait in memory
 _TABLES = ("terms", "titles", "postings", "collection")  # the last two are those of earlier versions
 _SCHEMA = (
     # Tokens end at spaces alone: every other sign that a term may hold belongs to it.
@@ -49,21 +51,23 @@ class TermIndex:
         """Index a document's passages: (text, headings) by ever higher numbers."""
         if not passages:
             return
-        self._flush_many()
         self._db.executemany("INSERT INTO titles VALUES (?, ?, ?)", _titles(title, passages))
-        self._added += _rows(title, passages)
+        for rows in _rows(title, passages):
+            self._flush_many()
+            self._added += rows
 
     def remove(self, title: str, passages: Mapping[int, tuple[str, str]]) -> None:
         """Take the passages of a document out of the index, given as they were added."""
         if not passages:
             return
-        self._flush_many()
         titles = [(name, first) for name, first, _ in _titles(title, passages)]
         self._db.executemany("DELETE FROM titles WHERE key = ? AND first = ?", titles)
-        self._removed += _rows(title, passages)
+        for rows in _rows(title, passages):
+            self._flush_many()
+            self._removed += rows
 
     def _flush_many(self) -> None:
-        if len(self._added) + len(self._removed) >= 8192:
+        if len(self._added) + len(self._removed) >= _ROWS:
             self.flush()
 
     def flush(self) -> None:
@@ -132,11 +136,16 @@ def _titles(title: str, passages: Mapping[int, tuple[str, str]]) -> list[tuple[s
     return found + [(name, first, many) for (name, first), many in keys.items() if many < len(passages)]
 
 
-def _rows(title: str, passages: Mapping[int, tuple[str, str]]) -> list[Row]:
-    with COMPUTING:
-        terms = _shared_terms(title)
-        bodies = {n: f"{_shared_terms(heading)} {join_index_terms(text)}" for n, (text, heading) in passages.items()}
-        return [(number, terms, body) for number, body in bodies.items()]
+def _rows(title: str, passages: Mapping[int, tuple[str, str]]) -> Iterator[list[Row]]:
+    """Yield the rows of a document, some thousands at a time."""
+    left = iter(passages)
+    while numbers := list(islice(left, _ROWS)):
+        with COMPUTING:
+            some = [(number, *passages[number]) for number in numbers]
+            rows = [
+                (n, _shared_terms(title), f"{_shared_terms(head)} {join_index_terms(text)}") for n, text, head in some
+            ]
+        yield rows
 
 
 _shared_terms = lru_cache(maxsize=500)(join_index_terms)  # those of a title or heading, which many passages share

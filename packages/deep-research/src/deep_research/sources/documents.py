@@ -1,10 +1,12 @@
 """An index of the user's folders and files; workers read only those that changed."""
 
 import asyncio
+import ctypes
+import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -25,29 +27,62 @@ _INDEXING = FairThreads(16, "indexing")  # it may take minutes
 _REQUESTS_AHEAD = 16
 _ORIGIN = "documents"
 _PROBLEM = "documents: not read"
-_BATCH_FILES = 128
+_BATCH_FILES, _BATCH_CHARS = 128, 100_000
+_MOMENT = 0.2
 _MOST_DOCUMENTS = 200_000  # of one index, messages of a mailbox too: their names are held in memory
 _NAMED = 5  # files that a gap names; more are counted
 _TRIED = "tried-"  # marks a file that ended its reader once: it may have been a want of memory that passes
 Reading = tuple[str, FileAnswer]  # the path of a file, and what became of it
 
 
-def read_in_child(paths: Iterable[str], max_bytes: int, *, seconds: float = 0.0) -> Generator[Reading]:
+class _Room:
+    """The room of one reading run for a long text in memory, which all of them share."""
+
+    _ONE = threading.Lock()
+
+    def __init__(self, go_on: Callable[[], None]) -> None:
+        self._go_on, self._is_mine = go_on, False
+
+    def take(self) -> None:
+        """Wait until nobody else holds a long text. Raises Stopped."""
+        while not self._is_mine:
+            self._go_on()
+            self._is_mine = self._ONE.acquire(timeout=_MOMENT)
+
+    def leave(self) -> None:
+        """Say that the text is let go, whose memory the system gets back."""
+        if self._is_mine:
+            self._is_mine = False
+            _give_memory_back()
+            self._ONE.release()
+
+
+def _give_memory_back() -> None:
+    """Return freed memory to the system, where the C library keeps it for later."""
+    with suppress(OSError, TypeError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def read_in_child(
+    paths: Iterable[str], max_bytes: int, *, seconds: float = 0.0, go_on: Callable[[], None] = lambda: None
+) -> Generator[Reading]:
     """Read files in another process, which reads ahead, with `seconds` for each file.
 
-    A file that crashes the process or takes longer is given up. Raises ResearchError when none can be started.
+    A long text has to be let go before the next reading is asked for; `go_on` raises Stopped where others have the room
+    for it and this one is no longer wanted. A file that crashes the process or takes longer is given up. Raises
+    ResearchError when none can be started.
     """
-    waiting = deque(paths)
+    waiting, room = deque(paths), _Room(go_on)
     seconds = seconds or max(120.0, longest_wait(0, "picture", pages=MOST_PAGES))
     while waiting:
         try:
             with own_worker() as worker:
-                yield from _answers(worker, waiting, max_bytes, seconds)
+                yield from _answers(worker, waiting, max_bytes, seconds, room)
         except OSError as error:
             raise ResearchError(f"no process could be started to read documents ({error})") from error
 
 
-def _answers(worker: Worker, waiting: deque[str], max_bytes: int, seconds: float) -> Iterator[Reading]:
+def _answers(worker: Worker, waiting: deque[str], max_bytes: int, seconds: float, room: _Room) -> Iterator[Reading]:
     """Yield readings of the files in `waiting` until the worker can take no more."""
     asked = 0
     while waiting and worker.is_usable:
@@ -55,12 +90,19 @@ def _answers(worker: Worker, waiting: deque[str], max_bytes: int, seconds: float
             worker.send(read_file, path, max_bytes)
         asked = min(len(waiting), _REQUESTS_AHEAD) - 1
         try:
-            answer = worker.result(FileAnswer, seconds)
-        except Stopped:
-            raise
-        except ResearchError as error:  # whatever one file brings about, the others are read
-            answer = FileAnswer(None, CRASHED if isinstance(error, WorkTooLarge) else error.message, _TRIED)
-        yield waiting.popleft(), answer
+            yield waiting[0], _answer(worker, seconds, room)
+        finally:
+            room.leave()
+        waiting.popleft()
+
+
+def _answer(worker: Worker, seconds: float, room: _Room) -> FileAnswer:
+    try:
+        return worker.result(FileAnswer, seconds, take_room=room.take)
+    except Stopped:
+        raise
+    except ResearchError as error:  # whatever one file brings about, the others are read
+        return FileAnswer(None, CRASHED if isinstance(error, WorkTooLarge) else error.message, _TRIED)
 
 
 class DocumentsSource:
@@ -152,13 +194,13 @@ class DocumentsSource:
         done = read = 0
         progress("Reading documents", done, len(files))
         # Closed also where this is stopped: its process ends.
-        with closing(read_in_child(by_path, self._max_bytes)) as readings:
+        with closing(read_in_child(by_path, self._max_bytes, go_on=self._go_on)) as readings:
             for group in _batched(readings, self._go_on):
-                with self._library.batch():
-                    for path, answer in group:
-                        self._keep(by_path[path], answer)
                 done += len(group)
                 read += sum(answer.document is not None for _, answer in group)
+                with self._library.batch():
+                    while group:  # and nothing keeps a text that was taken
+                        self._keep(by_path, *group.pop(0))
                 told = ("Reading documents", done) if done < len(files) else ("Documents read", read)
                 progress(*told, len(files))
 
@@ -166,8 +208,8 @@ class DocumentsSource:
         if self._stop.is_set:
             raise Stopped("indexing was stopped; what was read so far is kept")
 
-    def _keep(self, file: File, answer: FileAnswer) -> None:
-        mark = answer.mark
+    def _keep(self, files: Mapping[str, File], path: str, answer: FileAnswer) -> None:
+        file, mark = files[path], answer.mark
         if mark == _TRIED:
             mark = file.mark if self._key(file, _TRIED + file.mark) in self._known else _TRIED + file.mark
         key = self._key(file, mark)
@@ -265,12 +307,14 @@ def _gaps(problems: Sequence[Problem]) -> list[Gap]:
 
 
 def _batched(readings: Iterable[Reading], go_on: Callable[[], None]) -> Iterator[list[Reading]]:
-    group, begun = list[Reading](), time.monotonic()
-    for reading in readings:
+    group, begun, size = list[Reading](), time.monotonic(), 0
+    for path, answer in readings:
         go_on()
-        group.append(reading)
-        if len(group) >= _BATCH_FILES or time.monotonic() - begun >= 1.0:
+        group.append((path, answer))
+        size += len(answer.document.text) if answer.document is not None else 0
+        del answer  # as long as the group alone
+        if len(group) >= _BATCH_FILES or size >= _BATCH_CHARS or time.monotonic() - begun >= 1.0:
             yield group
-            group, begun = [], time.monotonic()
+            group, begun, size = [], time.monotonic(), 0
     if group:
         yield group

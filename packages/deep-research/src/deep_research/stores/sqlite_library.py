@@ -65,6 +65,23 @@ def _guarded(method: Callable[Concatenate["SqliteLibrary", _P], _T]) -> Callable
     return guarded
 
 
+class _Stretches(Mapping[int, tuple[str, str]]):
+    """Texts and headings of passages by number, each cut out of the whole when asked."""
+
+    def __init__(self, whole: str, stretches: Mapping[int, tuple[int, int, str]]) -> None:
+        self._whole, self._stretches = whole, stretches
+
+    def __getitem__(self, number: int) -> tuple[str, str]:
+        start, stop, heading = self._stretches[number]
+        return self._whole[start:stop], heading
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._stretches)
+
+    def __len__(self) -> int:
+        return len(self._stretches)
+
+
 class SqliteLibrary:
     """Implements `ports.Library` in the file `path` (":memory:" for none)."""
 
@@ -213,7 +230,7 @@ class SqliteLibrary:
             (owner.title, owner.model_dump_json(exclude={"id"}), _number(source)),
         )
 
-    def _indexed(self, source: int, text: str | None = None) -> tuple[str, dict[int, tuple[str, str]]]:
+    def _indexed(self, source: int, text: str | None = None) -> tuple[str, Mapping[int, tuple[str, str]]]:
         """Return a source's title, and the text and headings of its passages by number."""
         query = "SELECT number, start, stop, heading, text FROM passages WHERE source = ? AND current"
         rows = self._db.execute(query, (source,)).fetchall()
@@ -221,7 +238,7 @@ class SqliteLibrary:
             return "", {}
         whole = self._slice(rows[0][4]) if text is None else text
         title = self._db.execute("SELECT title FROM sources WHERE number = ?", (source,)).fetchone()[0]
-        return title, {number: (whole[start:stop], heading) for number, start, stop, heading, _ in rows}
+        return title, _Stretches(whole, {number: (start, stop, heading) for number, start, stop, heading, _ in rows})
 
     def source(self, source: str) -> Source | None:
         """Return the source of an id, or None; a known one does not wait for the lock."""
