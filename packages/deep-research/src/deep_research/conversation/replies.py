@@ -13,11 +13,6 @@ _REMARKS: tuple[Remark, ...] = ("thanks", "leave", "help")
 _CLAUSES = re.compile(r"[,.;:!?。，、；：！？…~～\n]|\s[-–—]\s|\b(?:and|but|so)\b")
 _TELLING_SIGNS = 3
 _LONGEST = 2_000
-_START_BEHIND = re.compile(
-    r"(?P<rest>\S(?:.*\S)??)\s*+(?:\bjust start(?: now)?|直接开始(?:研究|吧)?|(?:그냥 )?바로 시작해? ?(?:줘|주세요)?)[.!。！]*+",
-    re.IGNORECASE | re.DOTALL,
-)
-"""What the contract names (A4), behind the question itself without a stop."""
 
 
 @cache
@@ -56,6 +51,12 @@ def tells_to_start(message: str) -> bool:
     return is_telling and _all_clauses(message, "skip")
 
 
+@cache
+def _start_behind() -> re.Pattern[str]:
+    told = any_word("reply.start_behind_patterns")
+    return re.compile(rf"(?P<rest>\S(?:.*\S)??)\s*+{told}[.!。！]*+", re.IGNORECASE | re.DOTALL)
+
+
 def split_start(message: str) -> tuple[str, bool]:
     """Return a message without clauses that say to start unasked; whether it had any."""
     parts = re.split(f"({_CLAUSES.pattern})", message)
@@ -67,7 +68,7 @@ def split_start(message: str) -> tuple[str, bool]:
     rest = "".join(kept).strip(" \t\n,;:-–—，、；：")
     if rest and len(kept) < len(parts[::2]):
         return rest, True
-    behind = None if tells_to_start(message) else _START_BEHIND.fullmatch(message.strip()[:_LONGEST])
+    behind = None if tells_to_start(message) else _start_behind().fullmatch(message.strip()[:_LONGEST])
     return (behind["rest"], True) if behind else (message, False)
 
 

@@ -282,7 +282,6 @@ class ApiSource(Declaration, Generic[Options]):
             raise Blocked(f"{self.name} is not ready: {missing}", source=self.name)
 
 
-
 def join_parts(between: str, *parts: str) -> str:
     """Return the parts that are not empty as one text."""
     return between.join(filter(None, parts))
