@@ -169,6 +169,9 @@ async def _leaves(receive: Receive) -> None:
         pass
 
 
+_COMES_BACK_SECONDS = 0.2
+
+
 class _Awaited(Response):
     """A whole answer; its run is handed over when it was sent to who is still there."""
 
@@ -182,8 +185,9 @@ class _Awaited(Response):
         try:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
             await send({"type": "http.response.body", "body": body[:-1], "more_body": True})
-            # Before the last byte: who has it all may ask the same anew, which is another run.
-            left, _ = await asyncio.wait([gone], timeout=0)
+            # Before the last byte: who has it all may ask the same anew, which is another run. That nobody is there any
+            # more is told by what was sent coming back.
+            left, _ = await asyncio.wait([gone], timeout=_COMES_BACK_SECONDS)
             if not left:
                 await self._asking.service.hand_over(self._asking.run)
             await send({"type": "http.response.body", "body": body[-1:]})
