@@ -5,10 +5,12 @@ from typing import Any, get_type_hints
 
 from langchain_core.messages import AIMessage, ToolMessage
 
-from deep_research.data import Action, Observation, Review, SectionReview, Turn
+from deep_research.data import Action, Observation, Review, Section, SectionReview, Turn
 from deep_research.events import SectionStarted
 from deep_research.graph.graph_state import ResearcherState
 from deep_research.graph.researcher import messages_of
+from deep_research.steps.review import remark_of
+from deep_research.steps.review_stop import question_of, wanted_sections
 from tests.graph.harness import Bench, Planner, Shelf, ask
 from tests.graph.test_supervisor import Lead, conduct
 
@@ -42,13 +44,23 @@ async def test_b15_only_what_the_user_names_is_researched_again(tmp_path: Path) 
     class Strict(Planner):
         async def review(self, *args: Any, **named: Any) -> Review:
             rows = tuple(SectionReview(title=t, status="partial", retry=True, notes="thin") for t in TITLES)
-            return Review(is_sufficient=False, overall_score=4, section_coverage=rows, sections_to_retry=TITLES)
+            told = {"section_coverage": rows, "sections_to_retry": TITLES, "gaps": ("No price.",)}
+            return Review(is_sufficient=False, overall_score=4, **told)
 
     async with Bench(tmp_path, Shelf(**NOTES), reasoner=Strict(*TITLES), confirm_review=True) as bench:
         waiting = await bench.ask("How do the Alpha and the Beta engine differ?")
         begun = len(waiting.of(SectionStarted))
         again = await bench.answer("Research again: Beta engine")
         assert [event.section for event in again.of(SectionStarted)][begun:] == ["Beta engine"]
+        done = await bench.answer("write")
+    assert [gap.what for gap in done.report.gaps if gap.why.startswith("No price")] == ["coverage"]
+
+
+def test_b15_what_to_look_for_reaches_the_researcher_of_a_weak_section() -> None:
+    weak = Section(title="Memory", missing=("price",))
+    asked = question_of([weak], {}, "en")
+    (again,) = wanted_sections("Memory: look for euros", asked, [weak], {}) or []
+    assert "Memory: look for euros; price" in remark_of(again)
 
 
 async def test_c2_the_pending_question_is_in_the_state_before_the_user_is_asked(tmp_path: Path) -> None:

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from deep_research.conversation.replies import pick_options, split_start, wants_to_skip
-from deep_research.data import Clarification, Decision, Message, Question, Template
+from deep_research.data import Clarification, Decision, Message, Question, Section, Template
 from deep_research.settings import Settings
 from deep_research.steps.intake import answered, settle
+from deep_research.steps.plan import _with_focus
 
 QUESTION = Question(text="tell me about it", language="en")
 FOCUS = ("mechanism", "evidence", "progress", "resistance")
@@ -136,3 +137,14 @@ def test_a4_who_will_not_answer_is_not_asked_again(answer: str) -> None:
 )  # fmt: skip
 def test_a3_an_option_is_chosen_by_number_or_letter_and_free_text_stays(answer: str, means: str) -> None:
     assert pick_options(answer, ["a", "b", "c"]) == means
+
+
+def test_a12_each_focus_point_has_a_query_of_its_own() -> None:
+    sections = [
+        Section(title="Clinical results", queries=("XYZ efficacy and safety",)),
+        Section(title="Price", queries=("p",)),
+    ]
+    planned = _with_focus(sections, ["efficacy", "safety", "cost"], Question(text="Is XYZ a good drug?", language="en"))
+    made = [query for section in planned for query in section.focus]
+    assert len(set(made)) == len(made) == 3
+    assert made[0] == "XYZ efficacy and safety"

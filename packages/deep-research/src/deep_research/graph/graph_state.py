@@ -75,6 +75,7 @@ class AgentState(DiscoverState):
     section_reviews: Annotated[dict[str, SectionReview], operator.or_]
     overall_score: int
     is_sufficient: bool
+    review_gaps: tuple[str, ...]
     clarification_rounds: int
     pending_question: str
     plan_rounds: int

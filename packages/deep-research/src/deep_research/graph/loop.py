@@ -192,7 +192,7 @@ async def _reflected(state: LoopState, ctx: RunContext) -> Command[Literal["retr
     reviews = {row.title: row.model_copy(update={"retry": row.title in again}) for row in rows}
     found = {"section_reviews": reviews, "overall_score": judged.overall_score, "is_sufficient": judged.is_sufficient}
     if ends:
-        review.report_gaps(ctx, judged)
+        review.report_gaps(ctx, judged.gaps)
         return Command(goto="final_report", update={**found, "current_queries": []})
     missed = weak or [Section(title=state["brief"].title, missing=judged.gaps, queries=tuple(queries))]
     remark = Turn(remarks=tuple(f"{s.title}: {review.remark_of(s)}" for s in missed))

@@ -110,16 +110,19 @@ async def review_sections(
     }
     weak = review.send_back(state["sections"], judged)
     if runtime.context.settings.confirm_review and state.get("review_iterations", 0) < MAX_REVIEW_STOPS:
-        return Command(goto="confirm_review", update={**found, "sections": weak} if weak else found)
+        stopped = {**found, "review_gaps": judged.gaps}
+        return Command(goto="confirm_review", update={**stopped, "sections": weak} if weak else stopped)
     if weak:
         again = {"sections": weak, "review_iterations": state.get("review_iterations", 0) + 1}
         return Command(goto="plan_sections", update={**found, **again})
-    review.report_gaps(runtime.context, judged)
+    review.report_gaps(runtime.context, judged.gaps)
     goto = "plan_sections" if steering.now.added_to(state["sections"]) else "final_report"
     return Command(goto=goto, update=found)
 
 
-async def confirm_review(state: AgentState) -> Command[Literal["plan_sections", "final_report"]]:
+async def confirm_review(
+    state: AgentState, runtime: Runtime[RunContext]
+) -> Command[Literal["plan_sections", "final_report"]]:
     """Show the review; go on to the report, or research the named sections again."""
     sections, rows = state["sections"], state.get("section_reviews", {})
     language = state["brief"].language
@@ -131,6 +134,8 @@ async def confirm_review(state: AgentState) -> Command[Literal["plan_sections", 
     held = [s.model_copy(update={"status": "completed"}) for s in sections if s.status == "pending"]
     update: dict[str, Any] = {"sections": [*wanted, *(s for s in held if s.title not in named)]}
     if not wanted:
+        review.report_gaps(runtime.context, state.get("review_gaps", ()))
+        update["section_reviews"] = {t: row.model_copy(update={"retry": False}) for t, row in rows.items() if row.retry}
         return Command(goto="final_report", update=update)
     update["review_iterations"] = state.get("review_iterations", 0) + 1
     return Command(goto="plan_sections", update=update)

@@ -105,7 +105,9 @@ def _with_focus(sections: Sequence[Section], points: Sequence[str], question: Qu
     order: list[int] = []
     for point in points if planned else ():
         terms = set(content_terms(point))
-        fitting = ((n, q) for n, s in enumerate(planned) for q in s.queries if terms <= set(content_terms(q)))
+        taken = {query for section in planned for query in section.focus}
+        own_words = ((n, q) for n, s in enumerate(planned) for q in s.queries if terms <= set(content_terms(q)))
+        fitting = (found for found in own_words if found[1] not in taken)
         spoken = [set(content_terms(f"{s.title} {s.description}")) for s in planned]
         nearest = max(range(len(planned)), key=lambda n: (len(terms & spoken[n]), -len(planned[n].focus)))
         near = planned[nearest]

@@ -154,9 +154,9 @@ def _retry(sections: Sequence[Section], judged: Review, limit: int) -> tuple[str
     return tuple(t for t in named if t not in rows or not _is_searched(by_title[t], rows[t]))
 
 
-def report_gaps(ctx: RunContext, judged: Review) -> None:
+def report_gaps(ctx: RunContext, gaps: Sequence[str]) -> None:
     """Log what a review says that the report as a whole still lacks."""
-    for text in judged.gaps[:_MOST_GAPS]:
+    for text in gaps[:_MOST_GAPS]:
         if text.strip():
             ctx.report_gap(Gap(what=COVERAGE, why=fold(text)))
 

@@ -70,4 +70,5 @@ def ask_again(asked: Asked, before: Asked, said: str, language: str) -> Asked:
 
 def _pending(section: Section, said: str) -> Section:
     notes = "; ".join(dict.fromkeys(note for note in (section.notes, said) if note))
-    return section.model_copy(update={"status": "pending", "notes": notes})
+    missing = (said, *section.missing) if said else section.missing
+    return section.model_copy(update={"status": "pending", "notes": notes, "missing": missing})
