@@ -56,3 +56,9 @@ def test_known_keys_are_masked_in_every_error(monkeypatch: pytest.MonkeyPatch) -
     )
     assert Unreachable("It said: key/with+signs\x1b[2J", url="x").message == "It said: …"
     assert str(ConfigError("key/with+signs")) == "…"
+
+
+def test_a_secret_that_could_be_a_word_is_masked_in_what_is_shown_and_left_in_sources() -> None:
+    register_secrets(["correcthorse"])
+    assert "correcthorse" not in safe_text("the key correcthorse")
+    assert mask_known("a text of correcthorse") == "a text of correcthorse"

@@ -31,21 +31,25 @@ _TERMINAL_CODE = re.compile(
 _CREDENTIALS = re.compile(r"(?<=://)[^\s/?#@:]{0,200}:[^\s/?#]{0,500}@")
 """User and password in an address."""
 _SHORTEST_SECRET = 8
-_NO_SECRET = re.compile(r"https?://.*|[A-Za-z]?[a-z]{0,15}", re.S)
-"""Addresses, and words such as "production": texts are full of them."""
+_WORD = re.compile(r"[A-Za-z]?[a-z]{0,15}")
+"""A secret that could be a word ("production"), of which sources are full: it is masked in what is shown alone."""
 _MASK = "…"
 _MOST_NUMBER = 2**53
 _DEEPEST = 60
-_secrets = set[str]()
+_secrets, _words = set[str](), set[str]()
 
 
 def register_secrets(values: Iterable[str]) -> None:
-    """Remember values never to be kept or shown; not addresses, words, or short ones.
+    """Remember values never to be kept or shown; not addresses or short ones.
 
     Nor the path of something that is there, as of `$HOME` in the arguments of a program.
     """
     for value in values:
-        if len(value) >= _SHORTEST_SECRET and not _NO_SECRET.fullmatch(value) and not _is_path(value):
+        if len(value) < _SHORTEST_SECRET or value.startswith(("http://", "https://")) or _is_path(value):
+            continue
+        if _WORD.fullmatch(value):
+            _words.add(value)
+        else:
             _secrets.update((value, urllib.parse.quote(value, safe=""), urllib.parse.quote_plus(value)))
 
 
@@ -100,6 +104,8 @@ def safe_text(text: str) -> str:
     """Return text without terminal codes, control and hidden characters, secrets."""
     if not _PLAIN.fullmatch(text):
         text = _CONTROL.sub("", _LINE_END.sub("\n", _TERMINAL_CODE.sub("", text)))
+    for word in _words:
+        text = text.replace(word, _MASK)
     return mask_known(text) if _secrets else text
 
 
